@@ -6,8 +6,8 @@ The model is a function of 20 features with a three-way interaction and a thresh
 background rows. True values come from enumerating all coalitions. Errors are relative to the norm of the
 values; the table shows the largest over the rows. Since the other libraries have no tolerance, they run with
 budgets of 2n, 5n, 10n, 20n, 50n, 100n, 200n and 500n, and the table shows the first budget whose largest
-error is at most 1%, which requires the true values that users do not have. KernelExplainer runs with
-l1_reg=0, since it keeps only ten features by default. Needs shap and shapiq.
+error is at most 1%. Users cannot find this budget, since they do not know the true values. KernelExplainer
+runs with l1_reg=0, since it keeps only ten features by default. Needs shap and shapiq.
 """
 import argparse
 import time

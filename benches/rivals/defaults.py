@@ -1,16 +1,15 @@
-"""Compares the default explanation of a table of a model that is called as a function: CPU time, rows of the
-model and error of apportion, shap and shapiq, in one run.
+"""Compares the default explanations of a table by apportion, shap and shapiq, for models called as functions.
 
     python benches/rivals/defaults.py [--rows 200] [--measured 6] [--background 100] [--features 12,30,101]
                                       [--models neighbours,forest,network] [--seed 0]
 
-The tables are Adult (12 features) and Communities (101), which the repository contains, and the breast
-cancer data of scikit-learn (30). apportion explains all rows in one call, including the surrogate that it
-learns; shap.Explainer and shapiq.TabularExplainer explain the measured rows. All have the same background
-rows, and one thread. shapiq has no default budget: it takes 20n + 1 evaluations. The error is the mean of
-`(a - t)·(a - u) / ‖t‖²` over the measured rows, with the estimate a and two independent estimates t and u
-from many evaluations, whose own errors cancel; for forests and 12 features, both are exact. Needs shap,
-shapiq and scikit-learn.
+The comparison reports the CPU time, the number of predicted rows and the error. The tables are Adult (12
+features) and Communities (101), which the repository contains, and the breast cancer data of scikit-learn
+(30). apportion explains all rows in one call, including the surrogate that it learns; shap.Explainer and
+shapiq.TabularExplainer explain the measured rows. All use the same background rows and one thread. shapiq has
+no default budget: it takes 20n + 1 evaluations. The error is the mean of `(a - t)·(a - u) / ‖t‖²` over the
+measured rows, with the estimate a and two independent estimates t and u from many evaluations, whose own
+errors cancel; for forests and 12 features, both are exact. Needs shap, shapiq and scikit-learn.
 """
 import os
 

@@ -25,14 +25,14 @@ import pandas as pd
 from command import Command, Refused, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Appended, since the directory contains a module shap, too.
+# Append the path instead of inserting it, since the directory also contains a module named shap.
 sys.path.append(str(ROOT / "crates/python/python/apportion"))
 ROWS, SHOWN = 600, 40
 NUMBERS, WORDS, FLAG = ["Annual Income (k$)", "age", "Körpergröße"], ["city", "grade"], "is member"
 
 
 def people(seed=0, missing=False):
-    """Returns numbers, with spaces and brackets in the names, two categorical columns and a boolean."""
+    """Returns rows with numbers (names with spaces and brackets), two categorical columns and a boolean."""
     random = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "Annual Income (k$)": random.lognormal(3, 0.8, ROWS).round(2),

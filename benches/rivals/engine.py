@@ -16,11 +16,11 @@ runs all tools in turn; the minimum over the rounds counts. Other libraries expl
 second or two, except WOODELF, which always explains all rows, since its cost per row falls with their number.
 
 Sections and targets (speed relative to the best of the libraries named):
-  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF, 15 times
+  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20,000 rows: 3.5 times WOODELF, 15 times
                 XGBoost
   one           one row in one call: at most half the time of the best of all
   marginal      Shapley with 1 background row: 2 times shap's C code; 100: 50 times the best compiled library
-                (shap, shapiq); 1000: 250 times; and with 20 000 rows 5 times WOODELF
+                (shap, shapiq); 1000: 250 times; and with 20,000 rows 5 times WOODELF
   banzhaf       20 times shapiq, path-dependent and with 100 background rows
   interactions  path-dependent pairs: 4 times XGBoost
 """
@@ -92,7 +92,7 @@ def prepare(workdir, model):
 
 
 def rows_of(workdir, model, count):
-    """Returns the rows to explain: the first of the file with 1000 rows or of that with 20 000."""
+    """Returns the first `count` rows of the file with 1000 rows or, for more, of the file with 20,000."""
     name = model.split("_")[0]
     return np.load(workdir / (f"{name}.X20000.npy" if count > 1000 else f"{name}.X.npy"))[:count]
 
@@ -115,7 +115,7 @@ def xgboost_calls(workdir, model, kind):
     made = {}
 
     def explain(rows):
-        # Only the first run includes this time: callers can reuse the matrix.
+        # Only the first run includes the time to create the matrix, which callers can reuse.
         if made.get("rows") is not rows:
             made.update(rows=rows, matrix=xgboost.DMatrix(rows, nthread=1))
         if kind == "predict":
@@ -211,7 +211,7 @@ print(json.dumps(min(times) * 1e6))
 def cpu_us_per_row(work, rows, least_seconds):
     """Returns the minimum CPU time per row over runs of `least_seconds` in total.
 
-    The first run counts only if it takes longer than that.
+    The first run counts only if it takes longer than `least_seconds`.
     """
     started = time.process_time()
     work(rows)

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor
 warnings.simplefilter("ignore")
 INDICES = ["SII", "BII", "CHII", "k-SII", "STII", "FBII", "Co-Moebius", "SGV", "BGV", "CHGV", "IGV", "EGV",
            "JointSV"]
-# Computed by a regression with large weights instead of constraints.
+# Indices that shapiq computes by a regression with large weights instead of constraints.
 BY_WEIGHTS = ["FSII", "kADD-SHAP"]
 
 

@@ -27,7 +27,7 @@ def library():
 
 def estimate(game):
     module, sampler = LIBRARY
-    # Our seed instead of their fixed one.
+    # Use the seed of the task instead of the package's fixed seed.
     module.CoalitionSampler = lambda *given, **named: sampler(*given, **{**named, "random_state": game.seed})
     ends = tuple(game(np.array([[False] * game.players, [True] * game.players])))
     asked = types.SimpleNamespace(value=game, edge_cases=lambda: ends)

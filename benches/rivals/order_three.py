@@ -6,8 +6,8 @@
                                           [--background 50] [--order 3]
 
 The interpreter needs xgboost, numpy and shapiq (1.8). All runs use one thread; times are CPU microseconds per
-row without loading. shapiq explains single rows, as does our column for one row; our other column is the time
-per row for 1000 rows at once, including their share of the work that is done once.
+row without loading. The times of shapiq, and one column of ours, are for single rows; our other column is the
+time per row for 1000 rows at once, including their share of the work that is done once.
 """
 import argparse
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares figures with those of shap for the same values: order, signs and numbers, and a page of pairs.
+"""Compares order, signs and numbers of figures with those of shap, and writes a page that shows both.
 
     python3 benches/rivals/plots.py [--out target/rivals/plots.html]
 
-Needs the package `apportion`, shap, scikit-learn and matplotlib. Names and their order are read from shap's
-axes, and numbers from the text in its figures; ours are read from the data tables of our figures. Exits with
-status 1 if they differ.
+All figures show the same values. Needs the package `apportion`, shap, scikit-learn and matplotlib. Names and
+their order are read from shap's axes, and numbers from the text in its figures; ours are read from the data
+tables of our figures. Exits with status 1 if they differ.
 """
 import argparse
 import base64

@@ -110,7 +110,7 @@ def main():
                 told = json.loads((folder / "told.json").read_text())
                 start, model = told["first"] - begun, told["model"]
                 overhead = (run - start - model) / model
-                # The start is also subtracted from the CPU time, since it is busy throughout.
+                # Subtract the start from the CPU time, too: the server is busy throughout the start.
                 beside = (processor - start - told["model_processor"]) / told["model_processor"]
                 print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} "
                       f"{overhead:9.1%} {beside:13.1%}", flush=True)

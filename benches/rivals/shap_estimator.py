@@ -3,7 +3,7 @@
     cargo xtask measure frontier --estimator-program \\
         'shap Kernel=python3 benches/rivals/shap_estimator.py kernel'
 
-NAME is kernel or permutation. Needs shap.
+The argument is `kernel` or `permutation`. Needs shap.
 """
 from estimator_program import run
 

@@ -22,7 +22,7 @@ macro_rules! aside {
         let _ = writeln!(std::io::stderr(), $($part)*);
     }};
 }
-/// Number of output lines that the error shows if a program fails.
+/// Maximum number of output lines in the error for a failed program.
 const SHOWN: usize = 20;
 
 /// Runs a program and returns its standard output without trailing whitespace.

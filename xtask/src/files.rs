@@ -20,12 +20,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     let says = || format!("cannot write {}", path.display());
     let name = path.file_name().with_context(says)?.to_string_lossy();
-    // No other process and no other thread uses this name.
+    // The process ID and the counter make the name unique.
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let partial = folder.join(format!(".{name}.{}-{number}.partial", std::process::id()));
     let written = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
     if written.is_err() {
-        // The error of the write is the one to report.
+        // Ignore an error here: the error of the write is reported.
         let _ = std::fs::remove_file(&partial);
     }
     written.with_context(says)

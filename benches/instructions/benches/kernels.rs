@@ -23,7 +23,7 @@ fn explained(name: &str, count: usize, background: usize) -> Explained {
     Explained { rows: rows(count, features), background: rows(background, features), model }
 }
 
-// Exact Shapley values of the marginal game.
+// Computes exact Shapley values of the marginal game.
 #[library_benchmark]
 #[bench::diabetes(explained("diabetes", 200, 50))]
 fn interventional(given: Explained) -> Vec<f64> {
@@ -39,7 +39,7 @@ fn interventional(given: Explained) -> Vec<f64> {
     )
 }
 
-// Exact Shapley values of the path-dependent game.
+// Computes exact Shapley values of the path-dependent game.
 #[library_benchmark]
 #[bench::diabetes(explained("diabetes", 200, 0))]
 fn path_dependent(given: Explained) -> Vec<f64> {
@@ -59,7 +59,7 @@ fn played() -> (Explained, Sample) {
     (given, coalitions)
 }
 
-// Coalition values in the marginal game of a tree ensemble, as evaluated by every estimator.
+// Evaluates coalitions in the marginal game of a tree ensemble, as every estimator does.
 #[library_benchmark]
 #[bench::diabetes(played())]
 fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
@@ -71,14 +71,14 @@ fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
     black_box(values)
 }
 
-// Sampling of coalitions without replacement, in pairs.
+// Samples coalitions without replacement, in pairs.
 #[library_benchmark]
 #[bench::players_100((100, 5000))]
 fn sampling((players, coalitions): (usize, usize)) -> Sample {
     black_box(sample(players, coalitions))
 }
 
-// The regression of Leverage SHAP on bit-packed coalitions.
+// Solves the regression of Leverage SHAP on bit-packed coalitions.
 #[library_benchmark]
 #[bench::players_100(sample(100, 2000))]
 fn regression(sample: Sample) -> Vec<f64> {

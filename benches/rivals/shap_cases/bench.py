@@ -9,7 +9,7 @@ import shap
 from command import Refused
 from shap_cases.enumeration import by_coalitions, expected, outputs
 
-# Appended, since the directory contains a module shap, too.
+# Append the path instead of inserting it, since the directory also contains a module named shap.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "crates/python/python/apportion"))
 import scikit_learn_to_json  # noqa: E402
 

@@ -191,7 +191,7 @@ def test_HistGradientBoostingClassifier_proba(bench):
     from sklearn.ensemble import HistGradientBoostingClassifier
     rows, target = adults()
     model = HistGradientBoostingClassifier(max_iter=10, max_depth=6).fit(rows, target)
-    # The command explains the probability of the second class, shap those of both.
+    # The command explains the probability of the second class, and shap the probabilities of both.
     values, bases, sums = bench.holds(model, rows[:20], model.predict_proba(rows[:20])[:, 1],
                                       background=rows[:10], output="probability", compare=False)
     said = shap.TreeExplainer(model, rows[:10], model_output="predict_proba")(rows[:20])

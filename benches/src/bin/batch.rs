@@ -1,6 +1,7 @@
 //! Measures wall time, CPU time and memory of explaining many rows of a neural network with Leverage SHAP.
 //!
-//! Prints one JSON line; the digest of the explanations' bits is the same for any number of threads. Usage:
+//! Prints one JSON line. It contains a digest of the explanations, which is the same for any number of
+//! threads. Usage:
 //! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`. The defaults are
 //! 1 thread, the first 1000 rows of the table, 50 background rows spread evenly over the whole table, and 10
 //! evaluations per player. The features are the first columns of the table; the columns after them, such as a
@@ -61,7 +62,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the first `features` columns of a table with a header, row-major; an empty cell is missing.
+/// Reads the first `features` columns of a table with a header, row-major; empty cells are missing values.
 fn read(path: &str, features: usize) -> Result<Vec<f64>, Failure> {
     let mut numbers = Vec::new();
     for (index, line) in std::fs::read_to_string(path)?.lines().enumerate().skip(1) {
@@ -76,7 +77,7 @@ fn read(path: &str, features: usize) -> Result<Vec<f64>, Failure> {
     Ok(numbers)
 }
 
-/// Returns a hash (FNV-1a, word by word) of the bits of all numbers in the explanations.
+/// Returns a hash (FNV-1a, word by word) of the values, base values, predictions and standard errors.
 fn digest(explanations: &[Explanation]) -> u64 {
     let numbers = explanations.iter().flat_map(|explanation| {
         let Explanation { values, base, prediction, std_errors, .. } = explanation;

@@ -14,7 +14,8 @@ use apportion::games::{Coalitions, Game, GameError, Partition, Purpose, SumOfUna
 use apportion::values::{SolutionConcept, Value};
 use rand::RngExt;
 
-/// A sum of terms like the leaves of trees: `c` if all players in `present` and none in `absent` are members.
+/// A sum of terms like the leaves of trees. A term `(present, absent, c)` is `c` for coalitions that contain
+/// all players of the mask `present` and no player of the mask `absent`; otherwise it is 0.
 struct Leaves {
     players: usize,
     leaves: Vec<(u64, u64, f64)>,

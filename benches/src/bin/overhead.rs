@@ -1,9 +1,9 @@
 //! Measures the CPU time of the estimators themselves: one thread, a game of negligible cost.
 //!
 //! Prints one JSON line per (method, n, m): the minimum of several runs, and the peak memory of the process
-//! so far. Usage: `overhead [METHOD] [N M]…`; by default Leverage SHAP and Kernel Banzhaf at the sizes of the
-//! project's targets. Each method estimates the first of Shapley, Banzhaf and Owen values (groups of ten)
-//! that it supports, including standard errors.
+//! so far. Usage: `overhead [METHOD] [N M]…`, with n players and m evaluations. The default is Leverage SHAP
+//! and Kernel Banzhaf with 100 to 10,000 players. Each method estimates the first of Shapley, Banzhaf and
+//! Owen values (groups of ten) that it supports, including standard errors.
 
 use apportion::Method;
 use apportion::estimators::methods;

@@ -2,8 +2,8 @@
 //!
 //! Prints one JSON line: CPU and wall time in microseconds per row (the minimum of the repetitions) for
 //! explaining and for plain prediction, the time to create the tree explainer, the latency of one row, the
-//! peak memory, and the largest difference between prediction and base value plus values. For values of
-//! features, the choice of kernels and the predicted time are printed as well.
+//! peak memory, and the largest difference between prediction and base value plus values. For semivalues
+//! without `--interactions`, the choice of kernels and the predicted time are printed as well.
 //!
 //! Usage: `tree_explainer MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE]
 //! [--groups GROUPS] [--interactions value|remainder] [--kernel KERNEL] [--fresh] [--indices INDEX --order

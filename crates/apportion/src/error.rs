@@ -80,7 +80,10 @@ pub enum ExplainError {
     },
     /// Exact values or interactions of trees were requested for a model that is not a tree ensemble, or with
     /// a method for any model.
-    #[error("method tree requires a tree ensemble; for other models use auto, exact or a sampling method")]
+    #[error(
+        "exact values and interactions of trees require a tree ensemble, and method tree or auto; for other \
+         models use auto, exact or a sampling method"
+    )]
     NotTrees,
     /// Exact values of a kernel machine were requested for another model.
     #[error(

@@ -21,8 +21,8 @@ static LISTENING: Once = Once::new();
 static KEEPS: AtomicBool = AtomicBool::new(false);
 static WAS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler. Without it, the programs of `--predict` would not be notified and would outlive the
-/// run.
+/// Installs the interrupt handler. Without it, the programs of `--predict` would not be notified and would
+/// outlive the run.
 pub(crate) fn listen() -> Result<()> {
     let mut listening = Ok(());
     LISTENING.call_once(|| {

@@ -10,10 +10,10 @@
 //!
 //! A module imports only modules above it in this table.
 //!
-//! The exit status is 0 for success, 1 if something failed or not everything could be written, and 2 for an
-//! invalid request.
+//! The exit status is 0 for success, 1 if something failed or not everything could be written, 2 for an
+//! invalid request, and 130 if an interrupt ended a run without a checkpoint.
 //!
-//! The command is the function [`run()`], so that other programs can call it, such as the Python package.
+//! The command is the function [`run()`], so that other programs, such as the Python package, can call it.
 //!
 //! ```
 //! assert_eq!(apportion_cli::run(["apportion", "--version"]), 0);

@@ -3,7 +3,7 @@
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 
-/// Silences the message of a panic that is converted into an error.
+/// Installs a panic hook that prints no message for panics that are converted into errors.
 pub(crate) fn leave_out_guarded() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

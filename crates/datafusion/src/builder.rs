@@ -82,8 +82,8 @@ impl Builder {
         }
     }
 
-    /// Sets the background rows, which selects the marginal game. Its columns must be the features, in the
-    /// order of the model.
+    /// Sets the background rows, and selects the marginal game. The columns of the background must be the
+    /// features, in the order of the model.
     #[must_use]
     pub fn background(mut self, background: Background) -> Self {
         self.background = Some(background);
@@ -153,15 +153,15 @@ impl Builder {
         self
     }
 
-    /// Sets the names of the features, if the model does not store any, or to replace them. Columns are
-    /// matched by these names.
+    /// Sets the names of the features, which replace any names in the model. Columns are matched by these
+    /// names.
     #[must_use]
     pub fn feature_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets the names of the outputs, if the model does not store any, or to replace them.
+    /// Sets the names of the outputs, which replace any names in the model.
     #[must_use]
     pub fn output_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.output_names = Some(names.into_iter().map(Into::into).collect());

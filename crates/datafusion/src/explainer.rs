@@ -107,7 +107,7 @@ impl BatchExplainer {
     /// # Errors
     ///
     /// [`BatchError`] if there are missing or surplus columns, two columns with the same name, or columns of
-    /// a type without numbers.
+    /// an unsupported type.
     pub fn schema(&self, input: &Schema) -> Result<Schema, BatchError> {
         Ok(self.layout_of(input)?.schema.as_ref().clone())
     }
@@ -252,7 +252,8 @@ impl BatchExplainer {
         if rows == 0 {
             return Ok(Batch::default());
         }
-        // The exact result for all rows at once has no certificates.
+        // The exact result for all rows at once has no certificates, so it is only used if none are
+        // requested.
         if !shape.has_accuracy
             && let Some(found) = explainer.exact(explicands)?
         {

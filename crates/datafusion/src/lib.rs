@@ -1,6 +1,5 @@
-//! Explanations of Arrow record batches, and in SQL: functions over columns that return the contribution of
-//! each feature to a model's prediction, for queries over Parquet, CSV or object stores in any DataFusion
-//! program.
+//! Explanations of Arrow record batches and of SQL queries. The SQL functions return the contribution of each
+//! feature to a model's prediction, for queries over Parquet, CSV or object stores in any DataFusion program.
 //!
 //! # Usage in SQL
 //!
@@ -15,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The features follow the model, in the order of its features:
+//! The arguments after the model are the features, in the order of the model:
 //!
 //! ```sql
 //! SELECT id, e['prediction'], e['values']['age'] FROM
@@ -56,10 +55,10 @@
 //!
 //! # Results
 //!
-//! The results are bitwise identical to those of `apportion::Explainer` for the same rows. Tree ensembles and
-//! linear models are explained exactly: with the path-dependent game if there is no background, otherwise
-//! with the marginal game. Any other [`Model`] is explained from its predictions: exactly
-//! if the budget allows all coalitions, otherwise with standard errors.
+//! The results are bitwise identical to those of `apportion::Explainer` with tree algorithms chosen for 4096
+//! rows. Tree ensembles and linear models are explained exactly: with the path-dependent game if there is no
+//! background, otherwise with the marginal game. Any other [`Model`] is explained from its predictions:
+//! exactly if the budget allows all coalitions, otherwise with standard errors.
 //!
 //! The result of a row depends only on the row and the seed. It is bitwise identical for any batch sizes,
 //! partitions and threads, because the tree algorithms are always chosen as for 4096 rows.

@@ -41,7 +41,7 @@ impl Recent {
         entries.iter().find(is_same).map(|entry| Arc::clone(&entry.result))
     }
 
-    /// Caches a result, replacing the oldest one.
+    /// Caches a result. If the cache is full, the oldest result is dropped.
     pub(crate) fn put(&self, numbers: Vec<f64>, result: &ArrayRef) {
         let entry = Arc::new(Entry { numbers, result: Arc::clone(result) });
         let dropped = self.locked(|results| {

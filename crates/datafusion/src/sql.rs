@@ -138,7 +138,7 @@ struct Function {
     of: ModelSource,
 }
 
-/// The explained model.
+/// The source of the explained model.
 #[derive(Debug)]
 enum ModelSource {
     /// A fixed model.

@@ -1,32 +1,31 @@
-//! Estimators of Shapley values, Banzhaf values and other solution concepts, which need few evaluations of a
-//! game.
+//! Estimators of Shapley values, Banzhaf values and other solution concepts from few evaluations of a game.
 //!
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
-//! | [`LeverageShap`] | pairs without replacement, all coalition sizes equally likely | kernel over inclusion probability | yes | yes |
-//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for Banzhaf values, like [`KernelBanzhaf`] without replacement | the same, with a prior on interactions learned from the sample | yes | yes |
+//! | [`LeverageShap`] | pairs without replacement, all coalition sizes equally likely | kernel divided by inclusion probability | yes | yes |
+//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for Banzhaf values, like [`KernelBanzhaf`] without replacement | as in these methods, with a prior on interactions learned from the sample | yes | yes |
 //! | [`KernelShap`] | with replacement from the Shapley kernel, plain or paired | equal | yes | yes |
-//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as in the `shap` library | yes | yes |
+//! | [`OptimizedKernelShap`] | small sizes enumerated, the others paired with replacement | as in the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
 //! | [`OptimizedMonteCarlo`] | orders: independent, with their reverses, or all rotations of one; streaming | equal | yes | yes |
-//! | [`ProjectedGradient`] | with replacement: pairs of nearly uniform sizes, or any distribution of the paper | importance, one step each | yes | yes |
+//! | [`ProjectedGradient`] | with replacement: pairs of nearly uniform sizes, or any distribution of the paper | importance, in one gradient step per draw | yes | yes |
 //! | [`KernelBanzhaf`] | pairs with or without replacement, all coalitions equally likely | equal | yes | yes |
 //! | [`MonteCarlo`] | separate for each player, from the distribution that defines the value | equal | yes | yes |
 //! | [`StratifiedMonteCarlo`] | separate for each player and coalition size, equally many or by variance | equal within a size | yes | yes |
 //! | [`MaximumSampleReuse`] | any distribution, shared by all players; optionally regression-adjusted | importance | yes | yes |
 //! | [`ProxyResidual`] | like Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, on the residuals of a surrogate | as in these methods | yes | yes |
 //! | [`RegressionMsr`], [`ProxyShap`] | for comparison: pairs without replacement, after fitting trees or a linear model | importance | yes | no |
-//! | [`OddShap`], [`PolyShap`] | for comparison: like Leverage SHAP, with a regression on products of players | kernel over inclusion probability | yes | no |
+//! | [`OddShap`], [`PolyShap`] | for comparison: like Leverage SHAP, with a regression on products of players | kernel divided by inclusion probability | yes | no |
 //! | [`ProductSpace`] | separate coalitions for each player, each with a scenario, for every solution concept without a graph | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and of members inside them, each with a scenario | equal | yes | yes |
-//! | [`CoalitionalRegression`] | for the groups and for the members of each group: pairs without replacement, by leverage scores at both levels | probability over inclusion probability | yes | yes |
+//! | [`CoalitionalRegression`] | for the groups and for the members of each group: pairs without replacement, by leverage scores at both levels | probability divided by inclusion probability | yes | yes |
 //! | [`LocalSampling`] | separate for each player, from its neighbourhood in a graph, averaged or for a regression | equal, or as in Leverage SHAP | if all neighbourhoods are enumerated | yes |
 //! | [`OnGraph`] | nothing: evaluates every coalition in the definition of a value of players on a graph | by definition | at any sufficient budget | zero |
 //! | [`ConnectedRegression`] | nothing: evaluates small connected coalitions | Shapley kernel | no, an approximation | no |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
-//! The column "exact at 2^n" is about the default settings. With [`FullBudget::Sample`], methods that draw
-//! with replacement never become exact.
+//! The column "exact at 2^n" shows whether the values are exact from a budget of 2^n evaluations on, with the
+//! default settings. With [`FullBudget::Sample`], methods that draw with replacement never become exact.
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`], [`ProxyResidual`] and [`exact`] support
 //! every semivalue. [`exact_of`] supports every value. [`ProductSpace`] supports every value except those on
@@ -36,9 +35,9 @@
 //! [`KernelBanzhaf`]. For Beta-Shapley values, mixtures and weights by size, use
 //! [`MaximumSampleReuse::adjusted`].
 //!
-//! All of these types implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a seed. They
-//! return an [`Explanation`] with values n × k (players × outputs), v(∅), v(N), the cost, and error
-//! estimates.
+//! All types in the first table implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a
+//! seed. They return an [`Explanation`] with values n × k (players × outputs), v(∅), v(N), the cost, and
+//! error estimates.
 //!
 //! [`Anytime`] runs any estimator on growing samples until a tolerance is reached ([`Until`]). It can resume
 //! after an interruption ([`Checkpoint`]), and certifies the error ([`Certificate`]).

@@ -97,8 +97,8 @@ impl std::hash::Hash for MethodSpec {
     }
 }
 
-/// Declares methods with their names and help lines, which also document them: `CONSTANT = "name" marks:
-/// "help", constructor;`.
+/// Declares statics for methods, with their names and help lines as documentation. The syntax is
+/// `CONSTANT = "name" marks: "help", constructor;`, where `marks` are builder methods such as `variant`.
 macro_rules! specs {
     ($($constant:ident = $name:literal $($mark:ident)*: $help:literal, $build:expr;)+) => {
         $(

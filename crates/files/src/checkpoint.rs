@@ -158,8 +158,8 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Stores the state of a row. Writes the file if it is due to be written, or if `is_last` is set. Returns
-    /// `Break` if the file cannot be written.
+    /// Stores the state of a row and writes the file, if the file is due to be written or `is_last` is set.
+    /// Returns `Break` if this or an earlier write failed.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -294,16 +294,15 @@ fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
     }
 }
 
-/// The number of finished and unfinished rows in a checkpoint of any version, which would be lost if it were
-/// overwritten.
+/// The finished and unfinished rows in a checkpoint of any version. Error messages contain their numbers.
 #[derive(Deserialize)]
 struct RowCounts {
     finished: BTreeMap<usize, IgnoredAny>,
     begun: BTreeMap<usize, IgnoredAny>,
 }
 
-/// Returns an error if the destination would overwrite a file that is not resumed: the checkpoint of another
-/// run, or a file that is not a checkpoint.
+/// Returns an error if the destination would overwrite a file that is not resumed, and that is either a
+/// checkpoint with rows or not a checkpoint. An empty file may be overwritten.
 fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<(), FileError> {
     let Some(path) = destination.replaces() else { return Ok(()) };
     if resume.is_some_and(|resume| destination.is_path(resume)) {
@@ -328,11 +327,11 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
     }
 }
 
-/// Returns facts about the run whose checkpoint has the content `text`, by name, to be shown to users.
+/// Returns facts about a run from the content `text` of its checkpoint, as pairs of name and value.
 ///
 /// # Errors
 ///
-/// [`FileError::NotCheckpoint`] if it is truncated, or has a different version.
+/// [`FileError::NotCheckpoint`] if `text` is truncated, or is not the content of a checkpoint.
 pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
     #[derive(Deserialize)]
     struct Contents {
@@ -356,7 +355,7 @@ pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
 ///
 /// # Errors
 ///
-/// Any error of opening and reading it.
+/// Any error while opening or reading the file.
 pub fn is_checkpoint(path: &Path) -> io::Result<Option<bool>> {
     let mut start = Vec::new();
     File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut start)?;
@@ -381,10 +380,10 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     }
     let mut stored: Stored = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
     if stored.digest_of_the_rest()? != stored.digest {
-        return Err(corrupt("it was changed after it was written".to_owned()));
+        return Err(corrupt("the checksum does not match: the file was modified".to_owned()));
     }
-    // First compare the parts that users change most often, since differences in other parts may follow from
-    // these.
+    // First compare the parts that users change most often, because differences in other parts may follow
+    // from these.
     let first = ["model", "rows", "background"].into_iter();
     for part in first.chain(request.keys().chain(stored.request.keys()).map(String::as_str)) {
         let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();
@@ -426,7 +425,7 @@ mod tests {
         let says = refusal(held, false).unwrap();
         assert!(
             says.ends_with(
-                "contains an unfinished run (1 rows done, 0 in progress); pass --resume to continue it, or \
+                "contains an earlier run (1 rows done, 0 in progress); pass --resume to continue it, or \
                  delete the file"
             ),
             "{says}"
@@ -434,7 +433,7 @@ mod tests {
         assert_eq!(refusal(held, true), None);
         let cut_off = refusal(&held[..60], false).unwrap();
         assert!(
-            cut_off.ends_with("contains an unfinished run; pass --resume to continue it, or delete the file"),
+            cut_off.ends_with("contains an earlier run; pass --resume to continue it, or delete the file"),
             "{cut_off}"
         );
         let foreign = refusal("my thesis", false).unwrap();
@@ -469,7 +468,7 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         for (problem, changed) in [
             ("not a checkpoint", text[..text.len() / 2].to_owned()),
-            ("changed after it was written", text.replace(r#""seed":"1""#, r#""seed":"2""#)),
+            ("the checksum does not match", text.replace(r#""seed":"1""#, r#""seed":"2""#)),
             ("format 1", text.replace("checkpoint\":3", "checkpoint\":1")),
         ] {
             fs::write(&path, changed).unwrap();

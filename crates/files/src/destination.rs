@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::FileError;
 
-/// Temporary files are named with this prefix, letters and digits, and [`END`].
+/// Prefix of the names of temporary files. It is followed by random letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
 const END: &str = ".part";
 /// Number of random letters and digits in the name of a temporary file.
@@ -50,7 +50,8 @@ impl Destination {
     ///
     /// # Errors
     ///
-    /// [`FileError`] if it cannot be written or is an input, or if standard output is redirected to an input.
+    /// [`FileError`] if the destination cannot be written or is an input, or if standard output is redirected
+    /// to an input.
     pub fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self, FileError> {
         match out {
             Some(given) => Self::from_option("--out", given, inputs),
@@ -63,7 +64,8 @@ impl Destination {
     ///
     /// # Errors
     ///
-    /// Same as [`file`](Self::file), and [`FileError::StandardOutput`] for other options.
+    /// Same as [`new`](Self::new), and [`FileError::StandardOutput`] if an option other than `--out`
+    /// specifies standard output.
     pub fn from_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let what = format!("{option} {}", given.display());
         if given == Path::new("-") || descriptor(given) == Some(1) {
@@ -80,8 +82,8 @@ impl Destination {
     ///
     /// # Errors
     ///
-    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if
-    /// the system rejects it.
+    /// [`FileError`] if the path is an input, a directory or a broken link, if its directory does not exist,
+    /// or if the system rejects it.
     pub fn file(what: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let space = if what.is_empty() { "" } else { " " };
         Self::named(format!("{what}{space}{}", given.display()), given, inputs)
@@ -389,8 +391,8 @@ impl fmt::Display for ReaderIsGone {
 
 impl std::error::Error for ReaderIsGone {}
 
-/// Returns whether `error` is, or is caused by, a closed standard output, as with `head`. In this case,
-/// nothing can be reported there.
+/// Returns whether `error` is, or is caused by, a standard output that its reader, such as `head`, has
+/// closed. In this case, nothing can be written there.
 pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -503,8 +505,8 @@ fn is_same(input: &Path, path: &Path) -> bool {
     })
 }
 
-/// Returns whether reading and writing the same file would interfere. Terminals, devices and sockets may be
-/// both an input and an output.
+/// Returns whether reading and writing the same file would interfere. Character devices (such as terminals)
+/// and sockets may be both an input and an output.
 fn is_kept(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -562,8 +564,8 @@ fn is_standard_output(_: &Path) -> bool {
     false
 }
 
-/// Returns the descriptor of this process that `path` names. A descriptor is written to directly, not
-/// replaced.
+/// Returns the number of the descriptor of this process that `path` names, if any. A descriptor is written to
+/// directly, not replaced.
 fn descriptor(path: &Path) -> Option<u32> {
     let standard = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
     if let Some((_, number)) = standard.into_iter().find(|(name, _)| path == Path::new(name)) {
@@ -575,8 +577,8 @@ fn descriptor(path: &Path) -> Option<u32> {
     ["/dev/fd", "/proc/self/fd"].into_iter().any(is_of_descriptors).then_some(number)
 }
 
-/// Returns an error for a file that cannot be replaced or is read-only. The system would let root write to a
-/// read-only file.
+/// Returns an error for a file that is read-only or cannot be opened for writing. The read-only flag is
+/// tested separately, because the system lets root write to a read-only file.
 fn check_writable(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if metadata.permissions().readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
@@ -617,7 +619,8 @@ fn on_disk(file: &File) -> io::Result<()> {
     }
 }
 
-/// Syncs the new name to disk. If the directory cannot be opened, the system syncs it later.
+/// Syncs the directory to disk, and thereby the new name of a file. If the directory cannot be opened, the
+/// system syncs it later.
 #[cfg(unix)]
 fn on_disk_of_directory(directory: &Path) -> io::Result<()> {
     File::open(directory).map_or(Ok(()), |directory| on_disk(&directory))

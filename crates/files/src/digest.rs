@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 ///
 /// # Errors
 ///
-/// Any error of opening and reading it.
+/// Any error while opening or reading the file.
 pub fn digest_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let (mut digest, mut bytes) = (Sha256::new(), vec![0; 1 << 20]);
@@ -34,7 +34,7 @@ pub fn digest_bytes(bytes: &[u8]) -> String {
     named(&Sha256::digest(bytes))
 }
 
-/// Returns a number that represents a string in a digest of numbers: the first bits of the string's digest.
+/// Returns a number that represents a string in a digest of numbers: the first 64 bits of its SHA-256 digest.
 pub fn number_of_text(text: &str) -> f64 {
     let first = Sha256::digest(text).iter().take(8).fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
     f64::from_bits(first)

@@ -158,7 +158,7 @@ pub enum FileError {
         what: String,
     },
     /// The path would overwrite the checkpoint of an earlier run.
-    #[error("{what} contains an unfinished run{rows}; pass --resume to continue it, or delete the file")]
+    #[error("{what} contains an earlier run{rows}; pass --resume to continue it, or delete the file")]
     EarlierRun {
         /// The option and the path, as given.
         what: String,

@@ -56,7 +56,8 @@ fn rows(n: usize, collinear: bool) -> Vec<f64> {
     data
 }
 
-/// Returns the minimum time over several runs, each of which evaluates coalitions of all sizes.
+/// Returns the time per coalition in milliseconds: the minimum over several runs on the same random
+/// coalitions.
 fn milliseconds(distribution: &dyn ConditionalDistribution) -> Result<f64, GameError> {
     let n = distribution.columns();
     let mut rng = stream(3, Purpose::Experiment, n as u64);

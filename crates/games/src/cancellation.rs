@@ -92,7 +92,7 @@ impl Cancellation {
 
     /// Runs `work` under this token, nested inside the current token of this thread, if any.
     ///
-    /// Other panics of `work` are propagated.
+    /// Panics of `work` other than a cancellation are propagated.
     ///
     /// # Errors
     ///
@@ -177,7 +177,8 @@ impl Drop for Restore {
     }
 }
 
-/// Number of floating-point operations that dense linear algebra completes within 0.1 to 0.2 seconds.
+/// Maximum number of floating-point operations of a call that [`uninterrupted`] runs on the calling thread.
+/// Dense linear algebra completes this many within 0.1 to 0.2 seconds.
 #[doc(hidden)]
 pub const FEW_OPERATIONS: f64 = 5e8;
 

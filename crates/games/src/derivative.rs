@@ -14,10 +14,10 @@ use crate::sub_game::SubGame;
 /// ```
 ///
 /// A semivalue of this game yields the interaction indices of j with each other player: `I_ij = Σ_S p(|S|)
-/// (∂_i ∂_j v)(S)` over S ⊆ N∖{i, j}, where p are the weights of the semivalue in a game of n − 1 players. So
-/// every method that computes values also computes the interaction indices of all pairs that contain player
-/// j, with standard errors, tolerances and certificates. Evaluating a coalition takes two evaluations of v.
-/// Errors refer to coalitions of the original game v.
+/// (∂_i ∂_j v)(S)` over S ⊆ N∖{i, j}, where p are the weights of the semivalue in a game of n − 1 players.
+/// Therefore every method that computes values also computes the interaction indices of all pairs that
+/// contain player j, with standard errors, tolerances and certificates. Evaluating a coalition takes two
+/// evaluations of v. Error messages refer to coalitions of the original game v.
 ///
 /// ```
 /// use apportion_games::{DerivativeGame, Game, SumOfUnanimity, TabulatedGame};

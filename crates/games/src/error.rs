@@ -173,7 +173,7 @@ pub enum GameError {
         /// Maximum number of players of a table.
         max: usize,
     },
-    /// The game has no players, or more than the operation supports.
+    /// The game has fewer or more players than the operation supports.
     #[error("{what} supports {min} to {max} players, got {actual}")]
     Players {
         /// The operation, or the kind of game, that limits the number of players.
@@ -186,13 +186,16 @@ pub enum GameError {
         max: usize,
     },
     /// The groups are not a partition of the players.
-    #[error("each player must be in exactly one group: {problem}")]
+    #[error("invalid groups: {problem}")]
     Partition {
         /// The reason why the groups are invalid.
         problem: PartitionProblem,
     },
     /// The partition and the game have different numbers of players.
-    #[error("the partition has {actual} players, but the game has {expected}")]
+    #[error(
+        "the partition has {actual} players, but the game has {expected}; pass a partition of the game's \
+         players"
+    )]
     PartitionOfOthers {
         /// Number of players of the partition.
         actual: usize,
@@ -200,13 +203,16 @@ pub enum GameError {
         expected: usize,
     },
     /// The nested groups are not a hierarchy of the players.
-    #[error("each player must be in exactly one group, and the groups must form a tree: {problem}")]
+    #[error("invalid nested groups: {problem}")]
     Hierarchy {
         /// The reason why the nested groups are invalid.
         problem: HierarchyProblem,
     },
     /// The hierarchy and the game have different numbers of players.
-    #[error("the hierarchy has {actual} players, but the game has {expected}")]
+    #[error(
+        "the hierarchy has {actual} players, but the game has {expected}; pass a hierarchy of the game's \
+         players"
+    )]
     HierarchyOfOthers {
         /// Number of players of the hierarchy.
         actual: usize,
@@ -332,7 +338,7 @@ pub enum HierarchyProblem {
 #[non_exhaustive]
 pub enum PartitionProblem {
     /// A group has no players.
-    #[error("group {group} is empty")]
+    #[error("group {group} is empty; remove it or add players")]
     Empty {
         /// Index of the group, from 0.
         group: usize,
@@ -357,7 +363,7 @@ pub enum PartitionProblem {
     },
     /// A player occurs twice.
     #[error(
-        "player {player} is {}",
+        "player {player} is {}; list each player in exactly one group",
         if first == second {
             format!("listed twice in group {first}")
         } else {
@@ -374,7 +380,7 @@ pub enum PartitionProblem {
     },
     /// Some players are in no group.
     #[error(
-        "{} of {players} players are in no group, the first being {}",
+        "{} of {players} players are in no group, the first being {}; list each player in exactly one group",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]

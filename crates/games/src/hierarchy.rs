@@ -330,12 +330,11 @@ impl Hierarchy {
         players
     }
 
-    /// Returns the [coalitions of all nodes](Self::coalitions), unless they need more memory than is
-    /// available.
+    /// Returns the [coalitions of all nodes](Self::coalitions), or an error if they do not fit in memory.
     ///
     /// # Errors
     ///
-    /// [`TooMuchMemory`].
+    /// [`TooMuchMemory`] if the coalitions need more memory than is available.
     pub fn try_coalitions(&self) -> Result<Coalitions, TooMuchMemory> {
         let bytes = memory::product([2, self.nodes(), crate::words_for(self.players) + 4, 8]);
         let what = || format!("a hierarchy of {} groups over {} players", self.groups.len(), self.players);
@@ -401,7 +400,7 @@ impl Hierarchy {
             assert!(place_of[player].replace(place).is_none(), "player {player} is listed twice");
         }
         let mut groups = Vec::with_capacity(self.groups.len());
-        // Children come before their parents, the root last.
+        // In reverse order, children come before their parents, and the root comes last.
         for group in self.groups().rev() {
             let children: Vec<usize> =
                 self.children(group).iter().filter_map(|&child| place_of[child]).collect();
@@ -528,7 +527,8 @@ mod tests {
         let partition = Partition::new(4, vec![vec![3, 0], vec![1], vec![2]]).unwrap();
         assert_eq!(Hierarchy::from(&partition).partition(), Some(partition));
         assert_eq!(Hierarchy::from(&Partition::singletons(3)).partition(), Some(Partition::singletons(3)));
-        // If a single group contains all players, its members are on the second level.
+        // A single group of all players collapses into the root, which is then at level 1; such a hierarchy
+        // does not convert to a partition.
         assert_eq!(Hierarchy::from(&Partition::whole(3)).partition(), None);
         let three = Hierarchy::new(3, vec![P(2), G(vec![P(0), G(vec![P(1)])])]).unwrap();
         assert_eq!(three.partition(), Partition::new(3, vec![vec![2], vec![0, 1]]).ok());

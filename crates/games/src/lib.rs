@@ -33,11 +33,11 @@
 //! | [`Background`], [`MarginalGame`] | the values of absent features, and the marginal game of an explicand |
 //! | [`TabulatedGame`] | a table of all 2^n values |
 //! | [`SubGame`] | a game restricted to some of the players; removes null players and restores them |
-//! | [`DerivativeGame`] | the marginal contributions of a player; its values are interaction indices |
+//! | [`DerivativeGame`] | the marginal contributions of a player, as a game; its Shapley values are interaction indices |
 //! | [`Partition`], [`QuotientGame`] | groups of players, and the game of the groups |
 //! | [`Hierarchy`], [`Member`] | nested groups, of any depth |
 //! | [`Graph`], [`GraphRestrictedGame`] | graphs of players (lines, grids, general graphs) with neighbourhoods, connected sets ([`ConnectedSet`]) and components; and the game in which only connected coalitions cooperate |
-//! | [`Counted`], [`Cached`], [`Centred`] | adapters that wrap a game |
+//! | [`Counted`], [`Cached`], [`Centred`] | adapters that count evaluations, cache values, or subtract v(∅) |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games with closed-form values: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
 //! | [`memory`], [`TooMuchMemory`] | a check, before allocation, that a computation fits in memory |

@@ -155,8 +155,8 @@ impl<'a> Substitution<'a> {
         members.filter(|&(member, value)| !same(value, baseline[member]))
     }
 
-    /// Writes the values of the coalitions in `batch`. Small coalitions are predicted as changes to the
-    /// baseline, and all others as complete rows.
+    /// Writes the values of the coalitions in `batch`. Coalitions that change at most `near.max_changes()`
+    /// features are predicted as changes to the baseline, and all others as complete rows.
     ///
     /// This choice depends only on the coalition.
     fn values_about(

@@ -193,8 +193,8 @@ mod system {
         groups.lines().filter_map(of_group).min()
     }
 
-    /// Returns the memory that remains in a control group. A line has the form `number:controllers:path`,
-    /// with empty controllers for version 2.
+    /// Returns the memory that remains in a control group and its parents. `line` has the form
+    /// `number:controllers:path`, with empty controllers for version 2.
     fn of_group(line: &str) -> Option<u64> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);

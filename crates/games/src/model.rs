@@ -140,7 +140,7 @@ pub trait Model: Send + Sync {
 
     /// Returns the maximum number of rows per call when several threads predict at once. A small number keeps
     /// every thread busy if the model is slow; a larger one is better if calls have an overhead. Coalition
-    /// values do not depend on it.
+    /// values do not depend on this number.
     fn rows_per_call(&self) -> usize {
         64
     }

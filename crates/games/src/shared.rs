@@ -11,8 +11,8 @@ use crate::model::Model;
 /// A model, or any other value that an explainer needs for its lifetime, either borrowed or shared.
 ///
 /// Create it with `into` from `&T`, from `Arc<T>`, or from a sized `T` itself. Models and conditional
-/// distributions also convert to trait objects. A struct that contains a shared value is `'static`, so a
-/// service can store it and threads can exchange it.
+/// distributions also convert to trait objects. A struct that only contains shared values can be `'static`,
+/// so that a service can store it and threads can exchange it.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -36,7 +36,8 @@ pub enum Purpose {
     Parts = 10,
     /// Draws of coalitions for stochastic gradients; the unit is the block of steps.
     Gradients = 11,
-    /// Draws of marginal contributions in strata of players and sizes; the unit is the stratum.
+    /// Draws of marginal contributions in strata of players and sizes; the unit identifies the stratum and
+    /// one of two halves of its draws.
     Strata = 12,
     /// Order in which a growing sample adds coalitions; the unit is the size class.
     Growth = 13,

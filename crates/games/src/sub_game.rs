@@ -3,12 +3,12 @@
 //!
 //! # Notation
 //!
-//! `K` is the list of kept players, `R = N∖K` the rest. Player `j` of the sub-game is player `K[j]` of the
-//! original game.
+//! `K` is the list of kept players, `R = N∖K` the set of removed ones. Player `j` of the sub-game is player
+//! `K[j]` of the original game.
 //!
 //! ```text
-//! v_K(S) = v(S)        the rest absent (the restriction of v to K)
-//! v_K(S) = v(S ∪ R)    the rest present
+//! v_K(S) = v(S)        if the removed players are absent (the restriction of v to K)
+//! v_K(S) = v(S ∪ R)    if the removed players are present
 //! ```
 
 use crate::coalition::{Coalition, CoalitionView};

@@ -324,7 +324,7 @@ pub(crate) fn weigh(rows: &mut [f64], weights: &[f64]) {
     }
 }
 
-/// Returns the pairwise sum of the rows, of `k` numbers each, in `rows`. Overwrites `rows`.
+/// Returns the pairwise sum of the rows in `rows`, which have `k` numbers each. Overwrites `rows`.
 ///
 /// Rows `2^p · j` to `2^p · (j + 1)` form a separate subtree of the summation, so that sums of such blocks
 /// can be computed separately with identical bits.

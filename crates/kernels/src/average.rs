@@ -1,34 +1,36 @@
-//! Averages of the products of all members of a group but one, which are the core of every value.
+//! For each member of a group, the average product of the factors of all other members, from which every
+//! value is computed.
 //!
 //! # Formula
 //!
-//! Each member l of a group has two factors: p_l if it is present, and q_l if it is absent. For a semivalue
-//! with moments M(a, b), the average for member i is
+//! Each member l of a group G has two factors: p_l if it is present, and q_l if it is absent. For a semivalue
+//! with mixing measure μ and moments `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`, the average for member i is
 //!
 //! ```text
 //! A_i = Σ_{S ⊆ G∖i} M(s, g − 1 − s) Π_{l∈S} p_l Π_{l∉S} q_l = ∫ Π_{l≠i} (t p_l + (1 − t) q_l) dμ(t)
 //! ```
 //!
-//! where g is the number of members. The integrand is a polynomial of degree g − 1 in t, so a Gauss rule of
-//! ⌈g/2⌉ nodes is exact.
+//! where g is the number of members of G. The integrand is a polynomial of degree g − 1 in t, so a Gauss rule
+//! of ⌈g/2⌉ nodes is exact.
 //!
-//! Without a mixing measure (weights by size), the sum is computed from the coefficients of the polynomials
-//! Π (p_l z + q_l) of the members before i, and from the weights that the members after i leave to them.
-//! Coefficients are divided by binomial coefficients, and weights multiplied with them, so that neither
-//! overflows. This takes about as long as the quadrature.
+//! Some semivalues do not have a mixing measure, but only a weight for each size s. For these, the members
+//! are split at i. The coefficients of the polynomial Π (p_l z + q_l) over the members l before i are
+//! multiplied by weights, each of which is an average over the members after i. Coefficients are divided by
+//! binomial coefficients, and weights are multiplied by them, so that neither overflows. This takes about as
+//! long as the quadrature.
 //!
-//! All terms are non-negative for non-negative factors, so nothing cancels. Nothing is divided by a factor,
-//! so factors may be zero.
+//! All terms are non-negative for non-negative factors, so nothing cancels. There are no divisions by
+//! factors, so factors may be zero.
 
 use apportion_values::Semivalue;
 
 /// Number of centres that are processed at the same time.
 pub(crate) const LANES: usize = 8;
 
-/// A number for each of several centres.
+/// One number for each of [`LANES`] centres.
 pub(crate) type Lane = [f64; LANES];
 
-/// A node of a quadrature: its weight, and the probabilities of presence and of absence.
+/// A node of a quadrature rule: its weight, and the probabilities of presence and of absence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
     pub(crate) weight: f64,
@@ -36,7 +38,7 @@ pub(crate) struct Node {
     pub(crate) absence: f64,
 }
 
-/// How the averages of a group are computed.
+/// The method that computes the averages for the members of a group.
 #[derive(Debug, Clone)]
 pub(crate) enum Average {
     /// A group of one member: the average of the empty product is 1.
@@ -48,7 +50,7 @@ pub(crate) enum Average {
 }
 
 impl Average {
-    /// Creates the averages of a semivalue for a group of `members`. The semivalue must be
+    /// Creates the method for a semivalue and a group of `members` members. The semivalue must be
     /// [defined](Semivalue::check_players) for this number.
     pub(crate) fn new(semivalue: &Semivalue, members: usize) -> Self {
         if members <= 1 {
@@ -58,7 +60,8 @@ impl Average {
             .unwrap_or_else(|| Self::BySize(semivalue.size_distribution(members)))
     }
 
-    /// Creates the product of the absent factors of all other members.
+    /// Creates a method that writes the product of the absent factors of all other members instead of an
+    /// average.
     pub(crate) fn absent() -> Self {
         Self::Quadrature(vec![Node { weight: 1.0, presence: 0.0, absence: 1.0 }])
     }
@@ -67,7 +70,7 @@ impl Average {
         nodes(semivalue, degree).map(Self::Quadrature)
     }
 
-    /// Returns the approximate number of arithmetic operations per centre for a group of `members`.
+    /// Returns the approximate number of arithmetic operations per centre for a group of `members` members.
     pub(crate) fn steps(&self, members: usize) -> usize {
         match self {
             Self::Alone => 1,
@@ -76,7 +79,7 @@ impl Average {
         }
     }
 
-    /// Returns the number of [`Lane`]s of working memory for a group of `members`.
+    /// Returns the number of [`Lane`]s of working memory for a group of `members` members.
     pub(crate) fn memory(&self, members: usize) -> usize {
         match self {
             Self::Alone => 0,
@@ -85,8 +88,8 @@ impl Average {
         }
     }
 
-    /// Writes A_i for every member of a group with the factors `present` and `absent`. `memory` has at least
-    /// the length that [`memory`](Self::memory) returns.
+    /// Writes A_i for every member of a group with the factors `present` and `absent`. The length of `memory`
+    /// must be at least the number that [`memory`](Self::memory) returns.
     #[inline(always)]
     pub(crate) fn write(&self, present: &[Lane], absent: &[Lane], memory: &mut [Lane], out: &mut [Lane]) {
         match self {
@@ -103,15 +106,16 @@ impl Average {
     }
 }
 
-/// Returns the nodes of the rule of a semivalue that is exact for polynomials up to `degree`; `None` without
-/// a mixing measure.
+/// Returns the nodes of the quadrature rule of a semivalue that is exact for polynomials up to `degree`, or
+/// `None` if the semivalue does not have a mixing measure.
 pub(crate) fn nodes(semivalue: &Semivalue, degree: usize) -> Option<Vec<Node>> {
     let rule = semivalue.rule(degree)?;
     let ends = rule.presence().iter().zip(rule.absence()).zip(rule.weights());
     Some(ends.map(|((&presence, &absence), &weight)| Node { weight, presence, absence }).collect())
 }
 
-/// Adds the products of all members but one at a node, from the products of those before and after it.
+/// Adds the contribution of a node: for each member, the product of the factors of all other members,
+/// computed from the products over the members before and after it.
 #[inline(always)]
 fn add_node(
     node: &Node,
@@ -144,8 +148,9 @@ fn add_node(
 
 /// Writes the averages for a distribution of sizes.
 ///
-/// With e_s the coefficient of z^s in the product of the first j members, `b_j[s] = e_s / C(j, s)`. With
-/// g_j\[s\] the weight with which that coefficient enters the average of member j, `w_j[s] = C(j, s) g_j[s]`.
+/// Let e_s be the coefficient of z^s in the product of the first j members, and g_s the weight of this
+/// coefficient in the average of member j. They are stored as `b_j[s] = e_s / C(j, s)` and `w_j[s] = C(j, s)
+/// g_s`.
 #[inline(always)]
 fn write_by_size(
     distribution: &[f64],
@@ -186,7 +191,8 @@ fn write_by_size(
     }
 }
 
-/// Multiplies a polynomial, in the scaled coefficients b, with p z + q.
+/// Writes the product of a polynomial and p z + q to `to`. The coefficients of both polynomials are divided
+/// by binomial coefficients, as in `write_by_size`.
 #[inline(always)]
 pub(crate) fn extend_polynomial(from: &[Lane], present: &Lane, absent: &Lane, to: &mut [Lane]) {
     let count = from.len() as f64;

@@ -9,22 +9,22 @@ use crate::scale_mixture::ScaleMixture;
 /// Number of blocks of centres that a thread processes at a time.
 const BLOCKS_PER_CHUNK: usize = 32;
 
-/// A block of centres, side by side in lanes. Lanes without a centre have coefficients of zero.
+/// A block of up to [`LANES`] centres, one per lane. Lanes without a centre have coefficients of zero.
 pub(crate) struct Block {
-    /// The coordinates, one lane for each feature.
+    /// The coordinates, one [`Lane`] for each feature.
     centres: Vec<Lane>,
-    /// The coefficients, one lane for each output.
+    /// The coefficients, one [`Lane`] for each output.
     pub(crate) coefficients: Vec<Lane>,
 }
 
-/// The function of a feature's difference in the exponent.
+/// The function that is applied to the difference in a feature, in the exponent of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Squared,
     Absolute,
 }
 
-/// A term of a machine.
+/// A term of a machine: a kernel, as a mixture of products, with its centres.
 pub(crate) struct Component {
     shape: Shape,
     gamma: Vec<f64>,
@@ -32,17 +32,17 @@ pub(crate) struct Component {
     blocks: Vec<Block>,
 }
 
-/// A part of the centres of a component, with one term of its mixture.
+/// Some blocks of the centres of a component, with one term of its mixture.
 pub(crate) struct Chunk<'a> {
     component: &'a Component,
     rate: f64,
-    /// The factor of all coefficients.
+    /// The weight of the term in the mixture, by which all coefficients are multiplied.
     pub(crate) weight: f64,
     pub(crate) blocks: &'a [Block],
 }
 
 impl Component {
-    /// Splits the terms of a machine into components.
+    /// Returns one component for each term of a machine.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Component {
         Ok(Self { shape, gamma: gamma.clone(), mixture, blocks })
     }
 
-    /// Returns the parts of all components, in a fixed order.
+    /// Returns the chunks of all components, in a fixed order.
     pub(crate) fn chunks(components: &[Self]) -> Vec<Chunk<'_>> {
         let mut chunks = Vec::new();
         for component in components {
@@ -87,7 +87,8 @@ impl Component {
         chunks
     }
 
-    /// Returns the number of lanes of all centres, times the terms of their mixtures.
+    /// Returns the number of lanes of the centres of each component, times the number of terms in its
+    /// mixture, summed over the components.
     pub(crate) fn lanes(components: &[Self]) -> usize {
         components
             .iter()
@@ -97,7 +98,8 @@ impl Component {
 }
 
 impl Chunk<'_> {
-    /// Writes the factors κ_j(x_j, c_j) of the features of a row for a block of centres, each at its place.
+    /// Writes the factor κ_j(x_j, c_j) of each feature j of a row to `out[places[j]]`, for a block of
+    /// centres.
     #[inline(always)]
     pub(crate) fn write_factors(&self, block: &Block, row: &[f64], places: &[usize], out: &mut [Lane]) {
         let features = row.iter().zip(&self.component.gamma).zip(&block.centres).zip(places);
@@ -121,7 +123,7 @@ impl Chunk<'_> {
     }
 }
 
-/// Transposes up to [`LANES`] rows into one lane for each column; missing rows are zero.
+/// Transposes up to [`LANES`] rows into one [`Lane`] for each column; missing rows are zero.
 fn in_lanes(rows: &[f64], columns: usize) -> Vec<Lane> {
     let mut lanes = vec![[0.0; LANES]; columns];
     for (lane, row) in rows.chunks_exact(columns).enumerate() {

@@ -3,7 +3,7 @@
 use apportion_games::{GameError, TooMuchMemory};
 use apportion_values::ValueError;
 
-/// The error if a kernel machine is invalid, or rows cannot be explained.
+/// Error returned when a kernel machine is invalid, or when rows cannot be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {

@@ -9,15 +9,15 @@ use crate::layout::Layout;
 use crate::machine::KernelMachine;
 use crate::sums::{ROWS_PER_BLOCK, Summands, check_memory, sums};
 
-/// Exact values of a kernel machine in the marginal game, for every semivalue, of features alone and in
-/// groups.
+/// An explainer that computes exact values of a kernel machine in the marginal game: all semivalues, and
+/// values for groups and hierarchies. The game is
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// is the game: the features in S come from the explicand x (the row to explain), and all other features from
-/// a background row b; the outputs are averaged with the weights w_b.
+/// where the features in S come from the explicand x (the row to explain), and all other features from a
+/// background row b. The outputs are averaged with the weights w_b.
 ///
 /// # Method
 ///
@@ -29,17 +29,17 @@ use crate::sums::{ROWS_PER_BLOCK, Summands, check_memory, sums};
 /// φ_j = (p_j − q_j) ∫ Π_{l≠j} (t p_l + (1 − t) q_l) dμ(t)
 /// ```
 ///
-/// a polynomial of degree n − 1 in t, for which a Gauss rule of ⌈n/2⌉ nodes is exact. Values for groups and
-/// hierarchies are products of such averages, one for each level. Values are sums over centres and background
-/// rows; the linear part of the machine adds `w_j (x_j − mean of b_j)`.
+/// The integrand is a polynomial of degree n − 1 in t, so a Gauss rule of ⌈n/2⌉ nodes is exact. Values for
+/// groups and hierarchies are products of such averages, one for each level. Values are sums over centres and
+/// background rows; the linear part of the machine adds `w_j (x_j − mean of b_j)`.
 ///
 /// # Cost and accuracy
 ///
 /// A row takes about 8 · centres · background rows · n · ⌈n/2⌉ arithmetic operations for the Shapley value,
 /// and 8 · centres · background rows · n for the Banzhaf value, in vector instructions of the processor.
-/// Nothing is sampled, and nothing cancels within a centre: values equal enumeration within rounding of the
-/// sum over the centres, `Σ_i |α_i|` times 1e-15. The bits do not depend on the number of threads, or on the
-/// other rows of a call.
+/// There is no sampling error. Terms do not cancel within a centre, so the only difference from enumeration
+/// is the rounding error of the sum over the centres, about `1e-15 Σ_i |α_i|`. Results are bitwise identical
+/// for any number of threads, regardless of the other rows in the same call.
 ///
 /// ```
 /// use apportion_kernels::{Kernel, KernelExplainer, KernelMachine, Rows, Semivalue};
@@ -64,15 +64,16 @@ pub struct KernelExplainer<'a> {
 }
 
 impl<'a> KernelExplainer<'a> {
-    /// Creates the explainer of `machine` with the rows of `background`, weighted equally unless `weights`
-    /// has one weight per row. Weights need not sum to 1. Takes one prediction per background row.
+    /// Creates an explainer of `machine` with the rows of `background`. If `weights` is given, it contains
+    /// one weight per row, and the weights need not sum to 1. Otherwise, all rows have equal weights. Takes
+    /// one prediction per background row.
     ///
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
     /// [`GameError::Width`](apportion_games::GameError::Width),
     /// [`GameError::MissingInput`](apportion_games::GameError::MissingInput) and
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for an unsuitable background,
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for an invalid background,
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for invalid weights.
     pub fn new(
         machine: impl Into<Shared<'a, KernelMachine>>,
@@ -109,17 +110,17 @@ impl<'a> KernelExplainer<'a> {
         &self.machine
     }
 
-    /// Returns whether [`values_of`](Self::values_of) supports a value: all except linear values with custom
-    /// distributions, and values on graphs.
+    /// Returns whether [`values_of`](Self::values_of) supports a value. Every value is supported, except
+    /// linear values with custom distributions and values on graphs.
     pub fn supports(value: &Value) -> bool {
         !matches!(value, Value::Linear(_) | Value::OnGraph(..))
     }
 
-    /// Calls [`values_of`](Self::values_of) with anything that converts into a value.
+    /// Returns the same as [`values_of`](Self::values_of), for anything that converts into a [`Value`].
     ///
     /// # Errors
     ///
-    /// The same as [`values_of`](Self::values_of).
+    /// Same as [`values_of`](Self::values_of).
     pub fn values(&self, value: impl Into<Value>, rows: Rows<'_>) -> Result<Attributions, KernelError> {
         self.values_of(&value.into(), rows)
     }
@@ -129,9 +130,10 @@ impl<'a> KernelExplainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Game`] for rows of another width, and for missing and infinite values;
+    /// [`KernelError::Game`] for rows of the wrong width, and for missing and infinite values;
     /// [`KernelError::Value`] if the value is not defined for this number of features, or overflows;
-    /// [`KernelError::Unsupported`] for a value that is not [supported](Self::supports).
+    /// [`KernelError::Unsupported`] for a value that is not [supported](Self::supports);
+    /// [`KernelError::Memory`].
     pub fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, KernelError> {
         let machine = &*self.machine;
         machine.check_rows(rows, "row")?;
@@ -165,8 +167,9 @@ impl<'a> KernelExplainer<'a> {
         Ok(pairs * (layout.steps() as f64 * count as f64 + factors * blocks))
     }
 
-    /// Adds the linear part of the machine, whose game is additive: every value gives each feature its own
-    /// contribution, and each group the contributions of its members.
+    /// Adds the linear part of the machine, whose game is additive. For every value, the attribution of a
+    /// feature is its contribution `w_j (x_j − mean of b_j)`, and the attribution of a group is the sum over
+    /// its members.
     fn add_linear(&self, value: &Value, rows: Rows<'_>, values: &mut [f64]) {
         let (machine, outputs) = (&*self.machine, self.machine.output_count());
         if machine.weights.is_empty() || rows.is_empty() {

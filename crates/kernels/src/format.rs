@@ -1,7 +1,7 @@
 //! The file format of kernel machines.
 //!
-//! A JSON object. Matrices are flat arrays, row-major; numbers are written with the digits that read back to
-//! the same `f64`.
+//! The file contains a JSON object. Matrices are flat arrays, row-major. Numbers are written with enough
+//! digits to be read as the same `f64`.
 //!
 //! ```json
 //! {"format": "apportion-kernel-machine", "version": 1, "features": 2, "intercept": [1.0],
@@ -88,7 +88,7 @@ impl KernelMachine {
         })
     }
 
-    /// Returns the SHA-256 of everything that predictions and explanations depend on.
+    /// Returns the SHA-256 hash of [`to_bytes`](Self::to_bytes), which identifies the machine.
     pub fn fingerprint(&self) -> [u8; 32] {
         Sha256::digest(self.to_bytes()).into()
     }

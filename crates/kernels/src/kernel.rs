@@ -1,4 +1,5 @@
-//! Kernels: similarities of two rows that are products over the features, or that lead to additive models.
+//! Kernels: similarities of two rows that are products over the features, mixtures of such products, or
+//! linear.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +8,8 @@ use crate::scale_mixture::ScaleMixture;
 
 /// A kernel κ(x, c): the similarity of a row x and a centre c.
 ///
-/// Each feature j has its own rate γ_j ≥ 0, the inverse of a squared or of a plain length scale. A rate of
-/// zero makes a feature irrelevant.
+/// Each feature j has a separate rate γ_j ≥ 0, which is proportional to the inverse of a length scale
+/// (`Laplace`) or of its square (`Rbf` and `RationalQuadratic`). A rate of zero makes a feature irrelevant.
 ///
 /// | kernel | κ(x, c) |
 /// |---|---|
@@ -62,7 +63,7 @@ impl Kernel {
         Self::Laplace { gamma: vec![gamma; features] }
     }
 
-    /// Checks the rates for rows of this many features.
+    /// Checks that the parameters are valid for rows with this number of features.
     pub(crate) fn check(&self, features: usize) -> Result<(), KernelError> {
         let (gamma, alpha) = match self {
             Self::Rbf { gamma } | Self::Laplace { gamma } => (gamma, None),

@@ -17,16 +17,16 @@ use apportion_values::{Semivalue, Value};
 use crate::average::{Average, LANES, Lane};
 use crate::error::KernelError;
 
-/// The factors of a centre in the order of their groups, and the groups. The members of a group are
+/// The order of the factors of a centre, and the groups. The factors of the members of a group are
 /// consecutive.
 pub(crate) struct Layout {
-    /// The place of each feature among the factors.
+    /// The position of each feature among the factors.
     pub(crate) features: Vec<usize>,
-    /// The places of the players whose values are computed: features or groups.
+    /// The positions of the players whose values are computed: features or groups.
     pub(crate) players: Vec<usize>,
     /// The groups; a group comes before the groups within it.
     levels: Vec<Level>,
-    /// The number of factors, those of groups included.
+    /// The number of factors, including those of groups.
     pub(crate) factors: usize,
     two_step: Option<TwoStep>,
 }
@@ -34,21 +34,22 @@ pub(crate) struct Layout {
 /// A group of features and groups.
 struct Level {
     members: Range<usize>,
-    /// The place of the group itself; `None` for the group of all.
+    /// The position of the factor of the group; `None` for the outermost group, which contains all features.
     own: Option<usize>,
     /// The averages of its members; `None` if no value depends on them.
     average: Option<Average>,
 }
 
-/// What two-step Shapley values need in addition to their values within the groups.
+/// The data for two-step Shapley values, in addition to the Shapley values within the groups.
 struct TwoStep {
-    /// The Shapley value between the groups.
+    /// The averages for the Shapley value between the groups.
     between: Average,
     /// For each feature, the index of its group and the reciprocal of the size of the group.
     shares: Vec<(usize, f64)>,
 }
 
-/// A group before the factors are put in order: its members are features, and groups numbered after them.
+/// A group before the factors are ordered. Its members are features, and groups whose numbers follow those of
+/// the features.
 struct Group {
     members: Vec<usize>,
     average: Option<Average>,
@@ -80,7 +81,8 @@ impl Layout {
                 Self::of_features(of_groups(groups, between, Some(&value.within)), features)
             }
             Value::OverHierarchy(value, hierarchy) => {
-                // Nodes of the hierarchy are features, then the group of all, then the other groups.
+                // The hierarchy numbers features first, then the outermost group, then the other groups. The
+                // numbers of members do not count the outermost group.
                 let node = |member: usize| if member < features { member } else { member - 1 };
                 let groups = hierarchy.groups().map(|group| {
                     let members = hierarchy.children(group);
@@ -123,8 +125,9 @@ impl Layout {
         Self::ordered(groups, features).0
     }
 
-    /// Puts the factors in order; returns the layout, whose players are the features, and the place of every
-    /// feature and group. The first of `groups` is the group of all; the others are numbered from `features`.
+    /// Orders the factors. Returns the layout, whose players are the features, and the position of every
+    /// feature and group. The first of `groups` is the outermost group; the others are numbered from
+    /// `features`.
     fn ordered(groups: Vec<Group>, features: usize) -> (Self, Vec<usize>) {
         let mut places = vec![0; features + groups.len() - 1];
         let (mut levels, mut factors) = (Vec::with_capacity(groups.len()), 0);
@@ -132,7 +135,7 @@ impl Layout {
             let members = factors..factors + group.members.len();
             members.clone().zip(&group.members).for_each(|(place, &member)| places[member] = place);
             factors = members.end;
-            // A group is a member of one of the groups before it, so its place is known.
+            // A group is a member of one of the groups before it, so its position is known.
             let own = index.checked_sub(1).map(|index| places[features + index]);
             levels.push(Level { members, own, average: group.average });
         }
@@ -159,7 +162,7 @@ impl Layout {
         self.levels.iter().map(of_level).sum::<usize>() + 4 * self.factors
     }
 
-    /// Completes the factors of features with those of groups.
+    /// Computes the factors of groups from the factors of features.
     #[inline(always)]
     pub(crate) fn complete(&self, factors: &mut [Lane]) {
         for level in self.levels.iter().skip(1).rev() {
@@ -210,7 +213,8 @@ impl Layout {
             let groups = self.levels[0].members.clone();
             let (shares, memory) = memory.split_at_mut(groups.len());
             two_step.between.write(&present[groups.clone()], &absent[groups.clone()], memory, shares);
-            // The share of a group minus what its members gain on their own, where all others are absent.
+            // From the Shapley value of each group in the quotient game, subtract its gain alone, with all
+            // other groups absent.
             for (share, place) in shares.iter_mut().zip(groups) {
                 for lane in 0..LANES {
                     let gain = present[place][lane] - absent[place][lane];

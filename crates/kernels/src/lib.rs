@@ -46,7 +46,7 @@ mod scale_mixture;
 mod sums;
 mod values;
 
-/// Types of other crates that occur in signatures here, so that users need no other dependency.
+/// Types of other crates that occur in signatures here, re-exported so that users need no other dependency.
 #[doc(no_inline)]
 pub use apportion_games::{Model, Partition, Rows};
 #[doc(no_inline)]

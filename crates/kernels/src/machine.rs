@@ -11,11 +11,13 @@ use crate::kernel::Kernel;
 /// f_o(x) = b_o + Σ_j w_jo x_j + Σ_i α_io κ(x, c_i)
 /// ```
 ///
-/// with an intercept b, an optional linear part w, and for each of any number of terms a [kernel](Kernel) κ,
-/// centres c_i (support vectors, training rows) and coefficients α. Support vector machines, kernel ridge
-/// regression and the means of Gaussian processes have this form; a sum of kernels becomes a sum of terms.
+/// where b is the intercept, w is an optional linear part, c_i are centres (support vectors or training
+/// rows), and α are coefficients. There may be any number of sums over kernels, each with a separate
+/// [kernel](Kernel) κ, centres and coefficients. Support vector machines, kernel ridge regression and the
+/// means of Gaussian processes have this form.
 ///
-/// It is a [`Model`]; a prediction takes centres × features steps. Missing and infinite values are errors.
+/// A machine is a [`Model`]; a prediction takes centres × features steps. Missing and infinite values are
+/// errors.
 ///
 /// ```
 /// use apportion_kernels::{Kernel, KernelMachine, Rows};
@@ -51,7 +53,7 @@ pub(crate) struct Term {
 }
 
 impl KernelMachine {
-    /// Creates the machine without kernels, whose outputs are the numbers in `intercept`.
+    /// Creates a machine without kernels, whose outputs are the numbers in `intercept`.
     ///
     /// # Errors
     ///
@@ -67,13 +69,13 @@ impl KernelMachine {
         Ok(Self { features, intercept: intercept.to_vec(), weights: Vec::new(), terms: Vec::new() })
     }
 
-    /// Adds `Σ_i α_i κ(x, c_i)`: the centres are centres × features, the coefficients centres × outputs,
-    /// row-major. Centres of the linear kernel are merged into the linear part.
+    /// Adds `Σ_i α_i κ(x, c_i)`. The array of centres is centres × features, and the array of coefficients is
+    /// centres × outputs, both row-major. Centres of the linear kernel are merged into the linear part.
     ///
     /// # Errors
     ///
-    /// [`KernelError::Length`] for arrays that do not fit, [`KernelError::Number`] for numbers that are not
-    /// finite and for invalid parameters of the kernel.
+    /// [`KernelError::Length`] for arrays of the wrong length, [`KernelError::Number`] for numbers that are
+    /// not finite and for invalid parameters of the kernel.
     pub fn with_kernel(
         mut self,
         kernel: Kernel,
@@ -122,7 +124,7 @@ impl KernelMachine {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Length`] for another number of weights, [`KernelError::Number`] for a weight that is
+    /// [`KernelError::Length`] for the wrong number of weights, [`KernelError::Number`] for a weight that is
     /// not finite.
     pub fn with_linear(mut self, weights: &[f64]) -> Result<Self, KernelError> {
         let outputs = self.intercept.len();

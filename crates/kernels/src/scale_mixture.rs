@@ -2,24 +2,24 @@
 //!
 //! # Formula
 //!
-//! With τ = e^s, the mixture is
+//! With `r = Σ_j γ_j (x_j − c_j)²` and τ = e^s, the mixture is
 //!
 //! ```text
 //! (1 + r/α)^(−α) = ∫ exp(−τ r) dG(τ) = α^α / Γ(α) ∫ exp(α s − (α + r) e^s) ds
 //! ```
 //!
-//! The trapezoidal rule with step h has, for every r, the relative error `2 Σ_{k≥1} |Γ(α + 2πik/h)| / Γ(α)`,
-//! because Γ is the Fourier transform of the integrand. With `|Γ(α + iy) / Γ(α)|² = Π_n 1 / (1 + y² /
-//! (α+n)²)`, and the sum of the logarithms bounded by an integral,
+//! For every r, the relative error of the trapezoidal rule with step h is at most `2 Σ_{k≥1} |Γ(α + 2πik/h)|
+//! / Γ(α)`, because Γ is the Fourier transform of the integrand. With `|Γ(α + iy) / Γ(α)|² = Π_n 1 / (1 + y²
+//! / (α+n)²)`, and the sum of the logarithms bounded by an integral,
 //!
 //! ```text
 //! ln |Γ(α + iy) / Γ(α)| ≤ −½ [π y − α ln(1 + y²/α²) − 2 y atan(α / y)]
 //! ```
 //!
-//! which gives a step for any error. The ends of the sum are truncated where the remaining weights are
+//! This bound yields a step for any error. The sum is truncated on both sides where the remaining weights are
 //! negligible.
 
-/// The largest relative error of the trapezoidal rule.
+/// The maximum relative error of the trapezoidal rule.
 const ERROR: f64 = 1e-17;
 
 /// Rates τ_k and weights w_k with `(1 + r/α)^(−α) ≈ Σ_k w_k exp(−τ_k r)`; the weights sum to 1.
@@ -30,7 +30,7 @@ pub(crate) struct ScaleMixture {
 }
 
 impl ScaleMixture {
-    /// The shapes for which the mixture has at most some thousand terms.
+    /// The shape parameters α for which the mixture has at most a few thousand terms.
     pub(crate) const ALPHA: std::ops::RangeInclusive<f64> = 0.05..=1e6;
 
     /// Returns the mixture of one term, for a kernel that is a product itself.
@@ -43,8 +43,8 @@ impl ScaleMixture {
         let step = 2.0 * std::f64::consts::PI / frequency(alpha);
         // The logarithm of the integrand for r = 0, relative to its maximum at s = 0.
         let height = |s: f64| alpha * (s - s.exp_m1());
-        // Beyond a point, the sum is less than that of a geometric series to the left, and of a series that
-        // decreases even faster to the right.
+        // The ratio of successive terms decreases away from the maximum, so a geometric series bounds the sum
+        // of the remaining terms on each side.
         let end = |direction: f64| {
             let ratio = |at: f64| (height(at + direction * step) - height(at)).exp();
             let mut count = 1;
@@ -67,7 +67,7 @@ impl ScaleMixture {
     }
 }
 
-/// Returns a frequency y at which |Γ(α + iy)| / Γ(α) is below the error.
+/// Returns a frequency y at which |Γ(α + iy)| / Γ(α) is at most a quarter of [`ERROR`].
 fn frequency(alpha: f64) -> f64 {
     let exponent = |y: f64| {
         let ratio = y / alpha;

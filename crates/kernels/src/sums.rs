@@ -10,9 +10,9 @@ use crate::layout::Layout;
 /// Number of rows that share the factors of the background.
 pub(crate) const ROWS_PER_BLOCK: usize = 16;
 
-/// The terms of several targets (players, pairs, coalitions) for a centre and a background row.
+/// Terms of several targets (such as players) that are summed over centres and background rows.
 pub(crate) trait Terms: Sync {
-    /// Returns the order of the factors.
+    /// Returns the layout of the factors.
     fn layout(&self) -> &Layout;
 
     /// Returns the number of targets.
@@ -48,7 +48,8 @@ pub(crate) fn sums(summands: &Summands, rows: Rows<'_>, terms: &dyn Terms) -> Ve
     let of_rows = parallel::map(starts, |start| {
         let rows = rows.slice(start..rows.len().min(start + ROWS_PER_BLOCK));
         let mut total = vec![0.0; rows.len() * terms.targets() * outputs];
-        // Sums of chunks are added in their order, so they do not depend on the threads.
+        // Add the sums of chunks in a fixed order, so that the result does not depend on the number of
+        // threads.
         for sums in parallel::map(&chunks, |chunk| sum_chunk(summands, chunk, rows, terms)) {
             total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }

@@ -22,7 +22,7 @@ impl Terms for Layout {
     }
 }
 
-/// [`Layout::add_values`], compiled for each instruction set.
+/// Calls [`Layout::add_values`], compiled for several instruction sets.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn add_values(
     layout: &Layout,

@@ -54,7 +54,9 @@ pub enum MediaError {
         line: usize,
     },
     /// A token occurs twice in the vocabulary.
-    #[error("duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}")]
+    #[error(
+        "duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}; tokens must be unique"
+    )]
     DuplicateToken {
         /// The text of the token.
         token: String,

@@ -111,7 +111,7 @@ impl Masked {
     }
 }
 
-/// The game whose players own features of a row; see [`Masked::game`].
+/// A game whose players are sets of features of a row; see [`Masked::game`].
 #[derive(Debug)]
 pub struct MaskedGame<'a, M: ?Sized> {
     game: MarginalGame<'a, M>,

@@ -58,10 +58,11 @@ impl Saliency {
     ///
     /// An error of ε in the score causes an error of ε / h in the derivative. For a smooth score, the
     /// truncation error is h² f‴ / 6. These two errors alone would suggest h = (3ε)^⅓, about 0.01. But
-    /// networks of rectifiers and maxima have kinks, and each kink within a step causes an error of order h,
-    /// which suggests h = √ε. The error was measured on five images and two such networks (8 and 16 channels,
-    /// and 16 and 32 channels), by comparison with differences for the same weights in 64 bits. The relative
-    /// Euclidean error of the map is 0.3 to 3% with this step, 3 to 9% with 0.01, and 2 to 3% with 0.0001.
+    /// networks of rectifiers and maxima have kinks. Each kink within a step causes an error of order h, so
+    /// that h = √ε minimizes the total error up to a factor. The error was measured on five images and two
+    /// such networks (8 and 16 channels, and 16 and 32 channels), by comparison with differences for the same
+    /// weights in 64 bits. The relative Euclidean error of the map is 0.3 to 3% with this step, 3 to 9% with
+    /// 0.01, and 2 to 3% with 0.0001.
     ///
     /// For features up to 255, use 255 times this step. For a smooth model in 64 bits, 1e-5 works.
     pub const STEP: f64 = 1e-3;
@@ -265,7 +266,8 @@ mod tests {
         assert_eq!(rows_seen.into_inner(), 6);
     }
 
-    /// The model [`smooth`], which only predicts rows near a reference and fails on whole rows.
+    /// The model [`smooth`], which only predicts rows near a reference and returns an error for complete
+    /// rows.
     struct OnlyNear;
 
     struct Near(Vec<f64>);

@@ -116,7 +116,7 @@ pub enum ModelError {
     Unsupported {
         /// A description of the unsupported or invalid content.
         what: String,
-        /// What to do instead.
+        /// Advice for the user, at the end of the message.
         help: &'static str,
     },
     /// The tree is not a valid binary tree, or contains invalid numbers.
@@ -124,7 +124,7 @@ pub enum ModelError {
     Tree {
         /// Index of the tree, from 0.
         tree: usize,
-        /// What is wrong with the tree.
+        /// The problem with the tree.
         problem: String,
     },
     /// The file declares more features than allowed.
@@ -210,7 +210,7 @@ pub enum ModelError {
     )]
     JointSplits,
     /// The link of the model is not known.
-    #[error("unknown link function of the objective {objective:?}; explain the margin instead")]
+    #[error("unknown link function of the objective {objective:?}; use the margin instead")]
     UnknownLink {
         /// The objective in the file.
         objective: String,

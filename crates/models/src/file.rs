@@ -11,7 +11,8 @@ use crate::formats::document::{Field, Value, json};
 use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
 use crate::options::ReadOptions;
 
-/// Maximum number of outputs. Predictions, base values and names have one entry per output.
+/// Maximum number of outputs, a guard against corrupt files: predictions, base values and names have one
+/// entry per output.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 impl Ensemble {
@@ -33,7 +34,7 @@ impl Ensemble {
     /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`. After early stopping, the rounds up
     ///   to the best one are used ([`Rounds::Best`](crate::Rounds::Best)).
     /// - LightGBM 2.3 to 4.x as text (`save_model`), including linear trees. The margin of a random forest is
-    ///   the mean over its trees, which is what the library predicts. The library's raw score is their sum.
+    ///   the mean over its trees, as in the library's predictions. The library's raw score is the sum.
     /// - JSON dumps of XGBoost and LightGBM (`dump_model`). The [`notes`](Self::notes) list what a dump of
     ///   XGBoost lacks.
     /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and

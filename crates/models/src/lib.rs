@@ -29,7 +29,7 @@
 //! ```
 //! use apportion_models::{Ensemble, Rows};
 //!
-//! // A tree of the JSON that is described in docs/tree-json.md: up to 1.5 it adds 10, above it 20.
+//! // A tree that adds 10 for values up to 1.5 and 20 for larger ones, in the format of docs/tree-json.md.
 //! let file = br#"{
 //!     "format": "apportion-trees", "version": 1, "width": "double", "features": 1,
 //!     "base_margins": [0.5], "operator": "<=", "trees": [{

@@ -8,7 +8,8 @@ use crate::error::ModelError;
 
 /// Number of rows that pass through a tree together, so that their memory accesses overlap.
 const LANES: usize = 8;
-/// Number of rows that pass through all trees together, so that their rounded values stay in cache.
+/// Number of rows of a block. A task passes four blocks through all trees together, so that their rounded
+/// values stay in cache.
 const BLOCK: usize = 64;
 /// Maximum depth of trees for which rows are traversed in lanes. Deeper trees are traversed row by row,
 /// because the lengths of the paths differ too much between lanes.
@@ -23,7 +24,9 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`], [`GameError::InfiniteInput`] and [`GameError::MissingInput`].
+    /// [`GameError::Width`] if the number of columns differs from the number of features,
+    /// [`GameError::InfiniteInput`] for an infinite value that a linear model multiplies,
+    /// [`GameError::MissingInput`] for a missing value that the model requires.
     pub fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
         let features = self.feature_count();
         if rows.columns() != features {

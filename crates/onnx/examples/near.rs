@@ -15,7 +15,7 @@ use apportion_onnx::Network;
 const ROWS: usize = 256;
 const PIXELS: [usize; 5] = [1, 4, 13, 25, usize::MAX];
 
-/// Returns numbers in [0, 1), the same in every run (SplitMix64).
+/// Returns a generator of numbers in [0, 1), the same in every run (SplitMix64).
 fn uniform() -> impl FnMut() -> f64 {
     let mut state = 1_u64;
     move || {
@@ -26,7 +26,8 @@ fn uniform() -> impl FnMut() -> f64 {
     }
 }
 
-/// Returns the indices of `count` pixels of a window at a random position, or of all pixels.
+/// Returns the indices of `count` pixels of a window at a random position, or of all pixels if `count`
+/// exceeds the 25 pixels of the window.
 fn pixels(count: usize, height: usize, width: usize, uniform: &mut impl FnMut() -> f64) -> Vec<usize> {
     if count > 25 {
         return (0..height * width).collect();

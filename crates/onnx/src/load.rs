@@ -43,11 +43,11 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
     })
 }
 
-/// Finds the node whose operator the runtime does not support. If the node does not have a name, returns it
-/// with its number and first output as the name.
+/// Returns the node whose operator the runtime does not support, or `None` if loading failed for another
+/// reason. If the node does not have a name, its name is set to its number and first output.
 ///
-/// The runtime only reports the name of the node, but in many files, nodes do not have names. So the file is
-/// loaded again, with each node named by its number.
+/// The runtime only reports the name of the node, but in many files, nodes do not have names. The file is
+/// therefore loaded again, with each node named by its number.
 fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     if !refusal.of_operator {
         return None;

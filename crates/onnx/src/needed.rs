@@ -31,7 +31,7 @@ fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     }
     let mut needed: HashSet<&str> = HashSet::from([output]);
     let mut kept = vec![false; graph.node.len()];
-    // Nodes come after the nodes on which they depend.
+    // Visit the nodes in reverse order, because nodes come after the nodes on which they depend.
     for (node, kept) in graph.node.iter().zip(&mut kept).rev() {
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
             *kept = true;

@@ -18,7 +18,7 @@ const BATCH_ROWS: usize = 256;
 /// Minimum duration of a call for which waking two threads pays off. Waking them takes about 50 µs if cores
 /// are asleep.
 const CALL: Duration = Duration::from_micros(500);
-/// Number of cells that are sent to a thread at once.
+/// Maximum number of cells that are sent to a thread at once, except that at least one batch is sent.
 const REQUEST_CELLS: usize = 1 << 18;
 /// Maximum number of cells in a batch: 1 GiB of `f64`. A file that declares more is probably corrupt.
 const MAX_CELLS: usize = 1 << 27;
@@ -54,7 +54,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Creates a network from a loaded file, and runs it once.
+    /// Creates a network from a loaded file, and runs it on trial batches.
     pub(crate) fn new(
         model: rten::Model,
         signature: Signature,
@@ -120,9 +120,9 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns the number of rows that the network predicts in [`CALL`] or slightly longer, but not more than
-    /// are sent at once. For this number, the cost of sending rows to a runtime thread and back is small in
-    /// comparison.
+    /// Returns a number of rows for which a call takes from [`CALL`] to about twice as long, but not more
+    /// rows than are sent at once. For this number, the cost of sending rows to a runtime thread and back is
+    /// small in comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.
@@ -199,10 +199,12 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if the number of columns differs from the number of features,
-    /// [`GameError::InfiniteInput`] if a value is infinite or too large for `f32`, [`OnnxError::Missing`] if
-    /// it is NaN, [`OnnxError::NotWhole`] if the input takes integers and a value is not one,
-    /// [`OnnxError::Run`] if the network fails, [`OnnxError::NotFinite`] if a prediction is infinite or NaN.
+    /// [`GameError::Width`] if the number of columns differs from the number of features;
+    /// [`GameError::InfiniteInput`] if a value is infinite or too large for `f32`; [`OnnxError::Missing`] if
+    /// it is NaN; [`OnnxError::NotWhole`] if the input takes integers and a value is not one;
+    /// [`OnnxError::Run`] if the network fails; [`OnnxError::OutputShape`] if the shape of the output depends
+    /// on the values; [`OnnxError::NotFinite`] if a prediction is infinite or NaN; [`OnnxError::Thread`] if
+    /// the system cannot start a thread.
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, OnnxError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.write_predictions(rows, &mut out)?;
@@ -328,13 +330,14 @@ impl Model for Network {
         self.rows_per_call
     }
 
-    /// Returns a sequential convolutional network near this row, or `None` for other networks.
+    /// Returns a predictor for rows near `reference`, or `None` if the network is not sequential and
+    /// convolutional.
     ///
-    /// It supports the operators `Conv` (with one group, without dilation), `MaxPool`, `AveragePool`,
-    /// `GlobalMaxPool`, `GlobalAveragePool` and `ReduceMean` over space, `BatchNormalization`, `Relu`,
-    /// `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with one constant or one for
-    /// each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, in sequence. Creating
-    /// it costs two predictions: both implementations must agree on the reference.
+    /// The network must be a sequence of the operators `Conv` (with one group, without dilation), `MaxPool`,
+    /// `AveragePool`, `GlobalMaxPool`, `GlobalAveragePool` and `ReduceMean` over space, `BatchNormalization`,
+    /// `Relu`, `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with one constant or one
+    /// for each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`. Creating the
+    /// predictor costs two predictions: both implementations must agree on the reference.
     fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         if reference.len() != self.features || !reference.iter().all(|&value| self.is_legal(value)) {
             return None;

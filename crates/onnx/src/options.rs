@@ -63,8 +63,8 @@ impl NetworkOptions {
         self.from_bytes(&bytes)
     }
 
-    /// Reads the content of an ONNX file, optionally compressed with gzip, and runs the network once on
-    /// zeros.
+    /// Reads the content of an ONNX file, optionally compressed with gzip, and runs the network on trial
+    /// batches.
     ///
     /// # Errors
     ///
@@ -97,16 +97,16 @@ impl Network {
     }
 
     /// Reads the content of an ONNX file with one input and one output, optionally compressed with gzip, and
-    /// runs it once on zeros. For other networks, see [`NetworkOptions`].
+    /// runs the network on trial batches. For other networks, see [`NetworkOptions`].
     ///
     /// # Errors
     ///
-    /// [`OnnxError::Gzip`] for a gzip stream that cannot be decompressed, [`OnnxError::NotOnnx`] for other
-    /// content and for truncated files, [`OnnxError::Operator`] for an unsupported operator,
+    /// [`OnnxError::Gzip`] for a gzip stream that cannot be decompressed; [`OnnxError::NotOnnx`] for other
+    /// content and for truncated files; [`OnnxError::Operator`] for an unsupported operator;
     /// [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
-    /// [`OnnxError::DynamicDimension`] for networks that are not a function of rows of numbers,
-    /// [`OnnxError::Load`] and [`OnnxError::Trial`] for invalid graphs, [`OnnxError::OutputShape`] and
-    /// [`OnnxError::RowsMixed`] for networks that do not return a separate output for each row,
+    /// [`OnnxError::DynamicDimension`] for networks that are not a function of rows of numbers;
+    /// [`OnnxError::Load`] and [`OnnxError::Trial`] for invalid graphs; [`OnnxError::OutputShape`] and
+    /// [`OnnxError::RowsMixed`] for networks that do not return a separate output for each row;
     /// [`OnnxError::Thread`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
         NetworkOptions::new().from_bytes(bytes)

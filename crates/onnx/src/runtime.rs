@@ -77,7 +77,8 @@ impl Runtime {
         Ok(outputs)
     }
 
-    /// Finds the row of a failed batch that also fails alone.
+    /// Returns the failure of the first row of a failed batch that also fails alone, or `refusal` if no row
+    /// fails alone.
     fn blame(&self, first: usize, rows: &[f64], refusal: Refusal, options: &RunOptions) -> Failure {
         for (index, row) in rows.chunks(self.features()).enumerate() {
             if let Err(refusal) = self.one_batch(&row.repeat(self.batch()), options) {
@@ -132,7 +133,7 @@ impl Worker {
         std::thread::Builder::new().name("onnx".to_owned()).spawn(move || {
             let pool = Arc::new(ThreadPool::with_num_threads(1));
             let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
-            // The runtime computes on the current thread if that belongs to its pool, which saves
+            // Run inside the pool: on a thread of its own pool, the runtime computes directly, without
             // communication for every batch.
             pool.run(move || {
                 for rows in incoming {

@@ -1,6 +1,6 @@
-//! Measures the recovery of the groups of experiment 2a, {1,2}, {3}, {4,5,6}. Prints, for each measure,
-//! linkage and number of rows, the share of 200 data sets in which they are found, with the cut by
-//! significance and with the cut into three groups.
+//! Measures the recovery of the groups {1,2}, {3}, {4,5,6} of experiment 2a of Kotsiopoulos et al. (2023).
+//! Prints, for each measure, linkage and number of rows, the share of 200 data sets in which these groups are
+//! found, with the cut by significance and with the cut into three groups.
 //!
 //! `cargo run --release -p apportion-partitions --example recovery`
 

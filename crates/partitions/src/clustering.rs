@@ -43,7 +43,7 @@ pub struct FeatureClustering {
     /// The linkage, which defines the dependence of two groups by the dependence of their features. The
     /// default is the average.
     pub linkage: Linkage,
-    /// The cut of the dendrogram. The default is a cut by significance.
+    /// The cut of the dendrogram. The default, `None`, is a cut by significance.
     pub cut: Option<Cut>,
     /// The significance level if no cut is set. The default is 0.05.
     pub level: f64,

@@ -22,8 +22,8 @@ struct Origin {
 }
 
 impl DependenceMatrix {
-    /// Creates a matrix of dependences computed elsewhere from its upper triangle, row by row: pairs (0, 1),
-    /// (0, 2), …, (1, 2), ….
+    /// Creates a matrix from dependences computed elsewhere. `values` contains the upper triangle, row by
+    /// row: pairs (0, 1), (0, 2), …, (1, 2), ….
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "in
 // With QUICK=1 only these pages are tested: they include figures of every kind, hostile names, and a report without rows.
 const isQuick = process.env.QUICK === "1";
 const looked = isQuick ? ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"] : names;
-// Together they contain figures of every kind.
+// These pages together contain figures of every kind.
 const ofAllKinds = ["estimated", "groups", "interactions", "text", "image"];
 const ofFigures = isQuick ? ofAllKinds : [...ofAllKinds, "exact", "classes", "large", "hostile", "right_to_left"];
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];
@@ -554,7 +554,7 @@ describe("tables", () => {
     const rows = await savedBy(page, page.locator("[data-rows-of] >> text=Download CSV"));
     assert.equal(rows.length, 251);
     assert.equal(rows[1][0], "person 0000");
-    // All cells are numbers.
+    // All cells except the names of the rows are numbers.
     assert.ok(rows.slice(1).every(line => line.slice(1).every(cell => Number.isFinite(Number(cell)))));
   }));
 

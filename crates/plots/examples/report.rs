@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns a pseudorandom number: SplitMix64 of a seed and a position.
+/// Returns a pseudorandom number from 0 to 1: SplitMix64 of a seed and a position.
 fn noise(seed: u64, place: u64) -> f64 {
     let mut mixed = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

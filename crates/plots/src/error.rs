@@ -24,10 +24,10 @@ pub enum PlotError {
         /// The number.
         value: f64,
     },
-    /// There is no feature with this name.
+    /// There is no feature with this name or index.
     #[error("unknown feature {name:?}; {known}")]
     UnknownPlayer {
-        /// The unknown name.
+        /// The unknown name or index.
         name: String,
         /// The known names.
         known: String,
@@ -49,22 +49,19 @@ pub enum PlotError {
         known: String,
     },
     /// Invalid condition for a cohort.
-    #[error(
-        "invalid condition {condition:?}: {why}; expected a feature, one of < <= > >= = !=, and a number or \
-         a category, e.g. \"age >= 40\""
-    )]
+    #[error("invalid condition {condition:?}: {why}")]
     Condition {
         /// The given condition.
         condition: String,
         /// The reason why the condition is invalid.
         why: String,
     },
-    /// The results lack data that the figure requires.
+    /// The results lack data that the figure requires, or do not match the other results of a report.
     #[error("cannot draw {kind}: {why}")]
     Nothing {
         /// The kind of figure.
         kind: &'static str,
-        /// The missing data, and how to provide it.
+        /// The problem, and what to do.
         why: &'static str,
     },
     /// There is no kind of figure with this name.

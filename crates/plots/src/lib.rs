@@ -22,8 +22,8 @@
 //!
 //! # Shapes and units
 //!
-//! `N` rows, `p` players, `n` features, `k` outputs, row-major. Values are in units of the output, positions
-//! in CSS pixels.
+//! Arrays of `N` rows, `p` players, `n` features and `k` outputs are row-major. Values are in units of the
+//! output, positions in CSS pixels.
 //!
 //! # Example
 //!

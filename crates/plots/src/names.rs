@@ -13,7 +13,7 @@ const MAX_COMPARED_NAMES: usize = 5000;
 
 /// Lists the known `names` for a message about the unknown name `given`: at most ten, and the number of
 /// others. The most similar name comes first: the one with the smallest edit distance, if that is at most a
-/// third of the length.
+/// third of the length of the longer name.
 ///
 /// ```
 /// use apportion_plots::listed;

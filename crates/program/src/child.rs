@@ -20,14 +20,14 @@ use crate::requests::Requests;
 /// Maximum number of batches that were sent to a process and not yet answered: the current batch and the next
 /// one.
 const AHEAD: usize = 2;
-/// Maximum number of queued events.
+/// Maximum number of queued events. The threads wait while the queue is full.
 const WAITING: usize = 8;
 
-/// A running process, with one thread that writes to it and another thread that reads from it. So neither
-/// side blocks the other.
+/// A running process, with one thread that writes to it and another thread that reads from it, so that
+/// writing and reading do not block each other.
 pub(crate) struct Child {
     /// The batches to write. Dropping this sender closes the standard input of the process. Dropping
-    /// `process` waits for the process to end, so this field must be dropped before it and is declared first.
+    /// `process` waits for the process to end, so this field must be dropped first and is declared first.
     batches: Sender<Vec<u8>>,
     events: Receiver<Event>,
     process: Process,
@@ -153,7 +153,7 @@ impl Child {
             if self.answers.len() > self.sent - self.answered {
                 return Err(ProgramError::Unasked { batch });
             }
-            // The answer may arrive before the event that its batch was written.
+            // The answer may arrive before the `Written` event of its batch.
             if (self.answers.is_empty() || !is_read)
                 && let Some(end) = self.end.take()
             {
@@ -239,7 +239,7 @@ impl Child {
 
 fn hint(status: ExitStatus) -> &'static str {
     match status.code() {
-        Some(0) => ": it must answer batch after batch until its standard input ends",
+        Some(0) => ": it must process batch after batch until its standard input ends",
         Some(126) => ": the command is not executable",
         Some(127) => ": command not found",
         _ => "",

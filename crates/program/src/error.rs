@@ -23,7 +23,7 @@ pub enum ProgramError {
         source: std::io::Error,
     },
     /// The process ended before it had answered.
-    #[error("the program exited ({status}) before it answered {batch}{hint}; {said}")]
+    #[error("the program exited ({status}) before it returned the outputs of {batch}{hint}; {said}")]
     Ended {
         /// The exit status of the process, or the signal that ended it.
         status: String,
@@ -36,8 +36,8 @@ pub enum ProgramError {
     },
     /// The process exceeded the time-out and was killed.
     #[error(
-        "the program did not answer {batch} within {} s and was killed: received {rows} of {expected} \
-         rows{hint}; {said}",
+        "the program did not return the outputs of {batch} within {} s and was killed: received {rows} of \
+         {expected} rows{hint}; {said}",
         limit.as_secs_f64()
     )]
     Hung {
@@ -55,7 +55,7 @@ pub enum ProgramError {
         said: String,
     },
     /// The process is running, but has closed its input or output.
-    #[error("the program closed its standard {stream} before it answered {batch}; {said}")]
+    #[error("the program closed its standard {stream} before it returned the outputs of {batch}; {said}")]
     Closed {
         /// The closed stream, "input" or "output".
         stream: &'static str,
@@ -77,7 +77,7 @@ pub enum ProgramError {
     Stopped,
     /// An answer has too few or too many rows.
     #[error(
-        "the program answered {batch} with {actual}{} rows, expected {expected}; it must write one line per \
+        "the program returned {actual}{} rows for {batch}, expected {expected}; it must write one line per \
          row, and an empty line after each batch",
         if *at_least { " or more" } else { "" }
     )]
@@ -93,8 +93,8 @@ pub enum ProgramError {
     },
     /// The program answered before a batch was sent, or before it had read all rows of the batch.
     #[error(
-        "the program answered {batch} before it had read the rows; it must read all rows of a batch before \
-         it answers"
+        "the program returned outputs for {batch} before it had read the rows; it must read all rows of a \
+         batch before it writes their outputs"
     )]
     Unasked {
         /// The batch that was answered.
@@ -133,7 +133,7 @@ pub enum ProgramError {
         actual: usize,
         /// Expected number of outputs per row.
         expected: usize,
-        /// Why this number is expected: "as in the first answer", "one per declared output name".
+        /// Why this number is expected: "as in the first batch", "one per declared output name".
         by: &'static str,
     },
     /// The output is not an Arrow stream with columns of numbers.
@@ -229,7 +229,7 @@ impl ProgramError {
         matches!(self, Self::Ended { .. } | Self::Hung { .. } | Self::Closed { .. })
     }
 
-    /// Boxes the error for a game. An error of the game itself is boxed without this wrapper.
+    /// Boxes the error for a game. A [`GameError`] is boxed directly, not as a [`ProgramError`].
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Game(error) => error.into(),

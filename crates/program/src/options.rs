@@ -16,9 +16,9 @@ pub enum Format {
     /// a line with the number of rows, and one line per row. Numbers have the fewest digits that read back to
     /// the same bits, categories are written as text, and missing values are empty cells.
     ///
-    /// It answers each batch with one line per row, in order: the outputs, separated by commas or spaces. An
-    /// empty line ends the answer; then the output must be flushed. Before its first answer, it may write one
-    /// line `# name, name, …` that names the outputs.
+    /// The program answers each batch with one line per row, in order: the outputs, separated by commas or
+    /// spaces. An empty line ends the answer; then the output must be flushed. Before its first answer, the
+    /// program may write one line `# name, name, …` that names the outputs.
     ///
     /// ```python
     /// import io, itertools, sys

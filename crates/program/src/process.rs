@@ -22,9 +22,10 @@ static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Kills all programs that this process runs, with all processes that they started. No new programs can be
-/// started afterwards. It is meant for interrupt handlers, since interrupts do not reach the programs
-/// themselves. Callers that wait for an answer receive
+/// started afterwards. Callers that wait for an answer receive
 /// [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+///
+/// Call this function from interrupt handlers, because interrupts do not reach the programs themselves.
 pub fn end_all() {
     // Set the flag first: otherwise a process started concurrently would not be killed.
     ENDED.store(true, Ordering::SeqCst);

@@ -17,15 +17,15 @@ use crate::requests::Requests;
 /// Maximum difference between the outputs for the same row in two batches, relative to the largest output. It
 /// exceeds rounding errors in single precision, which may differ between batch sizes.
 const AGREEMENT: f64 = 1e-5;
-/// Maximum number of different rows in the trial batch.
+/// Maximum number of rows in the trial batch. All rows after the first one differ from it.
 const TRIAL_ROWS: usize = 8;
 
 /// A command that reads rows and writes outputs, as described in [`Format`](crate::Format); a [`Model`].
 ///
-/// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
-/// ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of this
-/// process. When this value is dropped, the standard input of the program is closed. If the program has not
-/// exited two seconds later, it is killed with all processes that it started.
+/// The shell (`sh -c`; on Windows `cmd /C`) runs the command once, and again if the process dies or takes too
+/// long ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of
+/// this process. When this value is dropped, the standard input of the program is closed. If the program has
+/// not exited two seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
 /// of processes, or on restarts. Attributions are bitwise identical if the program returns bitwise identical
@@ -62,9 +62,9 @@ struct Witness {
 
 impl Program {
     /// Starts a command that reads rows of these `columns`, and tests it. The first of `rows` is predicted
-    /// alone, and then in a batch with up to seven different rows (or with a copy of itself, if no row is
-    /// different). The last row of that batch is then predicted alone. The outputs of a row must be the same
-    /// in all batches. The first answer determines the number of outputs.
+    /// alone, and then in a batch with up to seven rows that differ from it (or with a copy of itself, if no
+    /// row differs). The last row of that batch is then predicted alone. The outputs of a row must be the
+    /// same in all batches. The first answer determines the number of outputs.
     ///
     /// Later, one row of the first batch is predicted again alone. At the end of a run,
     /// [`finish`](Self::finish) predicts these rows again.
@@ -114,7 +114,8 @@ impl Program {
             check_outputs(*batch, answer, outputs)?;
             scale = scale.max(largest(&answer.values));
         }
-        // Batches in the order in which they were sent: the first row alone, all rows, the last row alone.
+        // Sort the batches in the order in which they were sent: the first row alone, all rows, the last row
+        // alone.
         answers.sort_by_key(|(batch, _)| batch.0);
         let all: Vec<f64> = answers.into_iter().flat_map(|(_, answer)| answer.values).collect();
         let together_rows = trial.count.min(options.batch_rows);
@@ -193,8 +194,8 @@ impl Program {
     /// [`GameError::Width`](apportion_games::GameError::Width), [`ProgramError::NoCategory`] and
     /// [`ProgramError::Options`] for rows that cannot be written. If a process dies
     /// ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes its streams
-    /// ([`ProgramError::Closed`]), and no restart is left, the last such error, which is in
-    /// [`ProgramError::Again`] after a restart. Errors for invalid answers are returned immediately:
+    /// ([`ProgramError::Closed`]), and no restart is left, this error is returned; after a restart, it is
+    /// wrapped in [`ProgramError::Again`]. Errors for invalid answers are returned immediately:
     /// [`ProgramError::NotAFunction`], [`ProgramError::RowCount`], [`ProgramError::Unasked`],
     /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
     /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`]. Also [`ProgramError::Start`] if a process
@@ -323,7 +324,7 @@ fn check_outputs(batch: Batch, answer: &Answer, expected: usize) -> Result<(), P
     if actual == expected {
         return Ok(());
     }
-    Err(ProgramError::Outputs { batch, actual, expected, by: "as in the first answer" })
+    Err(ProgramError::Outputs { batch, actual, expected, by: "as in the first batch" })
 }
 
 /// Returns an error for outputs that are not finite; `first` is the index of the answer's first row among the
@@ -350,7 +351,8 @@ struct Trial {
 }
 
 impl Trial {
-    /// Selects the first of `rows` and rows that differ from it, at most [`TRIAL_ROWS`].
+    /// Selects the first of `rows` and rows that differ from it, at most [`TRIAL_ROWS`] in total. If no row
+    /// differs, selects the first row twice.
     fn new(rows: Rows<'_>, first: &[f64]) -> Self {
         let others = rows.iter().filter(|row| !have_same_bits(row, first)).take(TRIAL_ROWS - 1);
         let mut values = first.to_vec();

@@ -46,7 +46,7 @@ impl Callable {
 
     /// Drops the reference.
     pub(crate) fn clear(&self) {
-        // Drop it without the lock: dropping may run any Python code.
+        // Drop the reference after unlocking, because dropping may run any Python code.
         let function = self.lock().take();
         drop(function);
     }

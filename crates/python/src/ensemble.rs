@@ -143,7 +143,7 @@ impl Ensemble {
         self.trees.link().map(apportion::trees::Link::name)
     }
 
-    /// Library, format, version, booster and objective.
+    /// Format (which begins with the library), version, booster and objective.
     #[getter]
     fn origin(&self) -> (String, String, String, String) {
         let origin = self.trees.origin().clone();

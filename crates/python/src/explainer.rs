@@ -97,7 +97,7 @@ impl Model for ServedModel<'_> {
     }
 }
 
-/// A model with the shape of a Python function, for plans, which evaluate nothing.
+/// A model with the shape of a Python function, for plans, which do not evaluate it.
 struct Uncalled<'f>(&'f Function);
 
 impl Model for Uncalled<'_> {
@@ -382,7 +382,7 @@ impl Explainer {
                 }
             },
         )?;
-        // Return the finished rows even if the file cannot be written, which may have stopped the work.
+        // Return the finished rows even if the file cannot be written. That error may have stopped the work.
         let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let stopped = match served.result {
             Some(Ok(Some(exact))) if served.stopped.is_none() => {
@@ -438,8 +438,8 @@ impl Explainer {
 }
 
 impl Explainer {
-    /// Returns the exact method of the model that evaluates nothing; for functions, the one of trees, which
-    /// they never use.
+    /// Returns the exact method that requires no evaluations of the model. For functions, which never use
+    /// such a method, returns [`Method::Tree`].
     fn exact_method(&self) -> Method {
         match self.plays {
             Backend::KernelMachine(_) => Method::KernelMachine,
@@ -462,11 +462,11 @@ impl Explainer {
         }
     }
 
-    /// Returns the function, and an error for models that are not called as functions.
+    /// Returns the function, or an error for models that are not called as functions.
     fn function(&self, py: Python<'_>) -> PyResult<&Function> {
         match &self.plays {
             Backend::Function(function) => Ok(function),
-            _ => Err(usage(py, "an explainer of trees or of a kernel machine has no surrogate")),
+            _ => Err(usage(py, "an explainer of trees or of a kernel machine does not use a surrogate")),
         }
     }
 

@@ -25,8 +25,8 @@ impl KernelMachine {
         Self::checked(py, machine)
     }
 
-    /// Returns the machine with another kernel, by name ("rbf", "laplace" or "linear"), with one rate for
-    /// each feature. The coefficients are centres × outputs, row by row.
+    /// Returns the machine with an additional kernel, by name ("rbf", "laplace" or "linear"), with one rate
+    /// for each feature. The coefficients are centres × outputs, row by row.
     fn with_kernel(
         &self,
         py: Python<'_>,

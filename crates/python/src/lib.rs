@@ -13,7 +13,7 @@
 //! | `value` | groups and graphs |
 //! | `game` | user-defined games and textbook games |
 //! | `groups` | groups of features found in data |
-//! | `command` | the command |
+//! | `command` | the command `apportion` |
 //! | `files`, `checkpoint` | atomic writes, and checkpoints |
 //! | `explained` | results as arrays |
 //! | `summary` | summaries of values over rows |

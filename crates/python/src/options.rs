@@ -73,7 +73,7 @@ impl Request {
         Ok(ResolvedRequest { value, options: self.options.clone() })
     }
 
-    /// Returns the game, and an error for options that its distribution does not use.
+    /// Returns the game, or an error for options that its distribution does not use.
     pub(crate) fn game(&self, py: Python<'_>) -> PyResult<GameName> {
         let game = self.options.game.unwrap_or(GameName::Marginal);
         self.options.distribution.check(game).map_err(|error| of_options(py, &error))?;
@@ -107,7 +107,7 @@ impl ResolvedRequest {
         Ok(self.options.game_explainer(self.value.clone())?)
     }
 
-    /// Returns whether an accuracy is requested.
+    /// Returns whether a tolerance is set.
     pub(crate) fn has_accuracy(&self) -> bool {
         self.options.accuracy.tolerance.is_some()
     }
@@ -132,7 +132,8 @@ pub(crate) fn methods() -> Vec<(&'static str, &'static str)> {
     Method::all().map(|method| (method.name(), method.help())).collect()
 }
 
-/// Returns the rows, out of `count`, that form a background of at most `most` rows drawn with `seed`.
+/// Returns the indices of the rows, out of `count`, that form a background of at most `most` rows drawn with
+/// `seed`.
 #[pyfunction]
 pub(crate) fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
     Background::sampled_rows(count, most, seed)

@@ -63,8 +63,9 @@ fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
 
 #[pymethods]
 impl Gathered {
-    /// Gathers all rows. `heading` contains the part that all rows have in common, and `arrays` contains
-    /// their data as row-major arrays. The row `wanted` is always kept.
+    /// Gathers statistics of all rows, and keeps a limited number of individual rows, always including the
+    /// row `wanted`. `heading` contains the part that all rows have in common, and `arrays` contains their
+    /// data as row-major arrays.
     #[new]
     fn new(
         py: Python<'_>,
@@ -157,7 +158,7 @@ fn as_tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple>
         Shape::Area { points, paint, opacity, .. } => {
             ("area", points.clone(), colour(*paint), *opacity).into_pyobject(py)?
         }
-        // All kinds of figures have round dots.
+        // Omit the markers, because dots are round in all kinds of figures.
         Shape::Dots { points, radius, paint, .. } => {
             ("dots", points.clone(), *radius, colour(*paint)).into_pyobject(py)?
         }

@@ -142,7 +142,7 @@ pub(crate) fn serve<R: Send>(
         let stopped = threads.in_place_scope(|scope| {
             scope.spawn(move |_| {
                 *place = caught(|| token.run(|| work(line)));
-                // Stops `answer_all`, unless it has returned already.
+                // Stop `answer_all`, unless it has returned already.
                 let _ = sender.send(Message::Done);
             });
             answer_all(&messages, function, token, tick)

@@ -81,7 +81,7 @@ impl Summary {
 
     /// Adds the rows of another summary.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        // A copy, so that only one lock is held: the other summary may be this one.
+        // Clone the other summary, so that only one lock is held at a time: it may be this summary.
         let other = other.with(py, |other| other.clone());
         self.with(py, |summary| summary.merge(&other)).map_err(|error| failed(py, &error))
     }

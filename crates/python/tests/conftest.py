@@ -2,8 +2,8 @@
 import os
 import signal
 
-# Before other libraries are imported: their threads spin while they wait, which makes everything that runs
-# beside them several times slower.
+# Set this before other libraries are imported: their threads spin while they wait, and make everything else
+# several times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np

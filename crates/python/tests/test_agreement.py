@@ -89,7 +89,7 @@ def test_xgboost_of_other_tasks_agrees(mixed, kind):
         reordered = frame.assign(c=frame["c"].cat.reorder_categories(["z", "y", "x"]))
         assert compared(model, reordered) == 20
     elif kind == "large leaves":
-        # Trees that cancel: margins are small compared to the leaf values that they sum.
+        # These trees cancel each other: margins are small compared to the leaf values that they sum.
         steps = np.where(np.arange(len(targets)) % 2, 1e7, -1e7)
         model, rows = xgboost.XGBRegressor(n_estimators=300, n_jobs=1, learning_rate=0.9).fit(
             numbers, steps), numbers

@@ -199,7 +199,7 @@ def test_trees_in_blocks_have_the_values_of_one_run(background, tmp_path):
     assert np.allclose(whole.values, explainer(rows).values, rtol=0,
                        atol=1e-12) and whole.std_errors is None and whole.evaluations is None
     assert np.allclose(whole.base_values, explainer.expected_value)
-    # The checkpoint of a run that was stopped after some rows.
+    # Create the checkpoint of a run that was stopped before the rows in `left` were finished.
     stored = json.loads((tmp_path / "whole").read_text(), parse_float="\0{}\0".format)
     for left in ([0], [5, 17, 2999], range(0, 3000, 2)):
         part = {**stored, "finished": {row: found for row,

@@ -171,7 +171,7 @@ def test_collecting_does_not_take_what_is_in_use():
         while not ends.wait(0.002):
             gc.collect()
 
-    # Objects that exist already are not collected, which makes each collection fast.
+    # Exclude objects that exist already, so that each collection is fast.
     gc.freeze()
     thread = threading.Thread(target=collect)
     thread.start()

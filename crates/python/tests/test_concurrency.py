@@ -51,7 +51,7 @@ def _losses():
     return lambda rows: explainer(rows, rows[:, 0] > 0)
 
 
-# For each kind, a function that makes an explainer, or a function that converts rows for an explainer.
+# For each kind, a function that returns either an explainer or a function that explains rows.
 KINDS = {
     "trees": lambda: trees(background=ROWS[:20]), "covers": trees,
     "arrays": lambda: apportion.Explainer(product, ROWS[:6]),

@@ -284,7 +284,7 @@ def test_explainers_with_missing_cells_can_be_pickled():
     assert np.abs(explainer(frame).predictions - model.predict(frame)).max() < 1e-9
 
 
-# Classes are identified by the library that defines what they do.
+# Classes are identified by the library that determines their predictions.
 
 
 class Plain(RandomForestRegressor):

@@ -199,7 +199,7 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
 
 
 def slow(rows):
-    """Same as `bent`, but slower; records that it was called in an environment variable."""
+    """Same as `bent`, but slower; records in an environment variable that it was called."""
     os.environ["APPORTION_ASKED"] = "yes"
     time.sleep(0.02)
     return bent(rows)

@@ -164,7 +164,7 @@ def test_what_people_see(several, estimated):
 
 
 def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
-    """Files with changed bytes, or with parts removed or replaced."""
+    """Loads files with changed bytes, or with parts removed or replaced."""
     import json
     import random
 

@@ -15,7 +15,7 @@ def test_a_model_that_predicts_something_else_for_what_it_is_passed_is_refused()
     rows = frame()
 
     class Peculiar:
-        """Predicts differently for rows with a given property."""
+        """A model that predicts differently for rows with a given property."""
 
         def __init__(self, sign):
             self.sign = sign

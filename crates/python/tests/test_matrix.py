@@ -103,7 +103,7 @@ def tables(kind, cells):
     if plain.dtype.kind != "O":
         yield f"numpy {plain.dtype}", plain
     if np.array(cells).dtype.kind not in "fiub":
-        # Lists of numbers only are treated as arrays.
+        # Lists that contain only numbers are treated as arrays.
         yield "lists", [[cell, number] for cell, number in zip(cells, other)]
     if kind == "times":
         yield "numpy datetime64", np.array([cells, cells], dtype="datetime64[us]").T

@@ -298,7 +298,7 @@ def test_threads_that_bring_the_same_new_words_do_not_mix_them_up(library):
 
 
 def test_calls_do_not_depend_on_earlier_ones():
-    """Missing values, categories, columns that become objects, and numbers of time steps, in any order."""
+    """Tests missing values, categories, columns that become objects and numbers of steps, in any order."""
     background = pandas.DataFrame({"a": pandas.array([1.0, 2.0, 3.0], dtype="Float64"), "b": ["x", "y", "z"]})
 
     def model(rows):

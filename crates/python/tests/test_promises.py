@@ -389,7 +389,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(door, name, place):
 
 
 def test_a_limit_of_file_sizes_leaves_no_part_of_a_file(place):
-    """Both report the error and leave no file."""
+    """Both interfaces report the error and leave no file."""
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 

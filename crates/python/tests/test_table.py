@@ -13,7 +13,7 @@ WEIGHTS = RANDOM.normal(size=(10, 8))
 
 
 def network(rows):
-    # A matrix product would round a row differently among other rows.
+    # A matrix product would round a row differently, depending on the other rows.
     units = sum(rows[:, at, None] * WEIGHTS[at] for at in range(10))
     return sum(weight * np.tanh(units[:, at] / 2) for at, weight in enumerate(np.arange(-3.5, 4.5)))
 
@@ -32,7 +32,8 @@ def test_a_function_is_explained_from_few_rows():
     exact = apportion.Explainer(network, BACKGROUND, method="exact")(ROWS)
     found = apportion.Explainer(counted, BACKGROUND, method="table", budget="2n", check=False)(ROWS)
     assert found.method == "table" and found.std_errors.shape == found.values.shape
-    # 400 rows for each explicand, of which one is the explicand itself, and the background.
+    # Each row takes 20 evaluations with 20 background rows, and its own prediction. The background and the
+    # start take at most 200 more rows.
     assert sum(calls) < 80 * 401 + 200
     leverage = apportion.Explainer(network, BACKGROUND, method="leverage-shap", budget="5n")(ROWS)
     assert squares(found, exact) < squares(leverage, exact)
@@ -138,7 +139,8 @@ def test_auto_explains_each_row_with_one_surrogate(tmp_path):
     explainer = apportion.Explainer(counted, ABSENT, check=False)
     found = explainer(WIDE)
     assert found.method == "table" and found.std_errors.shape == found.values.shape
-    # 38 evaluations with 40 background rows for each row, and five times as many to learn the surrogate.
+    # Each row takes 38 evaluations with 40 background rows. Learning the surrogate takes as many as five
+    # rows.
     assert abs(sum(calls) - 95 * 38 * 40) < 400
     calls.clear()
     assert np.array_equal(explainer(WIDE[3]).values, found.values[3:4])

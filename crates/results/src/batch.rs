@@ -40,7 +40,7 @@ pub struct Batch {
     /// The standard error of each value, NaN if it is not known. Empty, or all zeros, if all values are
     /// exact.
     pub std_errors: Vec<f64>,
-    /// For each row, the degrees of freedom of the standard errors; empty if they are large.
+    /// For each row, the degrees of freedom of the standard errors; empty if all of them are infinite.
     pub degrees_of_freedom: Vec<f64>,
     /// The inputs, i.e. feature values, rows × n, with codes for categories and NaN for missing values; empty
     /// if inputs are not known. Infinite inputs are written to files, and figures draw them next to the axis,
@@ -165,7 +165,7 @@ impl Batch {
         self
     }
 
-    /// Returns the rows with these indices.
+    /// Returns the rows at these positions in the batch.
     #[must_use]
     pub fn only(&self, places: &[usize]) -> Self {
         let numbers = |numbers: &[f64]| -> Vec<f64> {
@@ -196,9 +196,9 @@ impl Batch {
         }
     }
 
-    /// Appends rows with the same heading. If only some rows have standard errors, inputs, degrees of freedom
-    /// or certificates, these are filled in for the other rows: zero errors, missing inputs, infinite degrees
-    /// of freedom, and `None`.
+    /// Appends rows with the same heading. If only some rows have standard errors, inputs, degrees of
+    /// freedom, certificates or draws, these are filled in for the other rows: zero errors, missing inputs,
+    /// infinite degrees of freedom, and `None` for certificates and draws.
     pub fn append(&mut self, other: Self) {
         let rows = self.rows.len();
         let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {

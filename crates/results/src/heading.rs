@@ -55,7 +55,7 @@ pub enum Form {
     /// Each pair's interaction index off the diagonal, with the players' values on the diagonal.
     Index,
     /// Each pair's interaction index is split equally between the entries (i, j) and (j, i). The diagonal
-    /// contains the rest of each player's value (its main effect).
+    /// contains each player's value minus the other entries of its row (the main effect).
     Remainder,
 }
 
@@ -105,7 +105,7 @@ impl Heading {
         self.medium.as_ref().map_or(Ok(()), |medium| medium.check(players))
     }
 
-    /// Returns the information about the run with this name.
+    /// Returns the entry of [`facts`](Self::facts) with this name as text; `None` if it is missing or null.
     pub fn fact(&self, name: &str) -> Option<String> {
         let (_, value) = self.facts.iter().find(|(known, value)| known == name && !value.is_null())?;
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))

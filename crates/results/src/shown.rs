@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Escapes control characters and characters that change the direction of text: `\n`, `\u{1b}`.
+/// Escapes control characters and characters that change the direction of text, e.g. as `\n` or `\u{1b}`.
 ///
 /// Backslashes are not escaped, because the result is meant for people. Use JSON for programs.
 pub fn shown(text: &str) -> Cow<'_, str> {
@@ -22,9 +22,10 @@ pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns `text` as a CSV cell, escaped as by [`shown`]. If a spreadsheet would interpret it as a formula,
-/// the cell is prefixed with `'`. This is the case if it begins with one of `= + - @`, a tab or a carriage
-/// return, and is not a number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
+/// Returns `text` as a CSV cell, escaped as by [`shown`]. If a spreadsheet would interpret `text` as a
+/// formula, the cell is prefixed with `'`. This is the case if `text` begins with one of `= + - @` (also in
+/// their full-width forms), a tab or a carriage return, and is not a number. The cell is not quoted yet.
+/// Source: OWASP, *CSV Injection*.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }

@@ -55,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a string that is not a number, and how to write it instead. `is_of_a_model` is whether the cell
-/// is an input of a model.
+/// Describes a string that is not a number, and how to write it instead. `is_of_a_model` states whether the
+/// cell is an input of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -97,7 +97,7 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
     format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
-/// Returns the supported spelling of infinity, given a different one.
+/// Returns the supported spelling of infinity for a string that spells it differently.
 fn infinite(text: &str) -> Option<&'static str> {
     match text {
         "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),

@@ -97,7 +97,8 @@ impl<'a> Feature<'a> {
     ///
     /// # Errors
     ///
-    /// If the cell is neither a number nor one of the categories.
+    /// [`CellError`], e.g. if the cell is neither a number nor one of the categories, or if `f64` cannot
+    /// represent its number.
     #[inline]
     pub fn text(&mut self, cell: &str) -> CellResult {
         let text = cell.trim();
@@ -119,7 +120,7 @@ impl<'a> Feature<'a> {
         self.words.is_none() && self.texts.is_some()
     }
 
-    /// Adds a cell to the survey of its column.
+    /// Adds a cell to the survey of its column, unless the cell is missing.
     pub(crate) fn survey(&self, cell: &str, survey: &mut Survey) {
         let text = cell.trim();
         if !(text.is_empty() || MISSING.contains(&text) || self.is_sentinel(text)) {
@@ -439,7 +440,7 @@ fn list_of_categories(texts: &[String]) -> String {
     crate::nearest::list(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Returns 1 for `True` and 0 for `False`, in any case.
+/// Returns 1 for `True` and 0 for `False`, ignoring case.
 fn boolean(text: &str) -> Option<f64> {
     if text.eq_ignore_ascii_case("true") {
         Some(1.0)
@@ -536,7 +537,8 @@ mod tests {
             texts.with_text(number, value, &mut |text| told = text.to_owned());
             told
         };
-        // Words, dates, codes, identifiers beyond 2^53, and other strings.
+        // The columns contain words, dates, codes, integers beyond 2^53, other strings, and one number in
+        // several spellings.
         for (number, cells) in [
             &["Rome", "Oslo", "NA", "Rome"][..],
             &["2024-01-31", "31.1.2024", "2024-01-31", "None"],

@@ -2,9 +2,9 @@
 //!
 //! If the names of the features are known and the table has all of them, columns are chosen by name: their
 //! order does not matter, and other columns are ignored. Columns are used in order if the names of the
-//! features are unknown, the table does not have names, or the names on either side are just numbers. The
-//! number of columns must then equal the number of features. A table with other names, or with only some of
-//! them, is an error, because guessing could silently yield wrong results.
+//! features are unknown, if the table does not have names, or if the names of the features or of the columns
+//! are just numbers. The number of columns must then equal the number of features. A table with other names,
+//! or with only some of them, is an error, because guessing could silently yield wrong results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,8 +40,8 @@ pub struct Choice {
     pub left_out: Vec<usize>,
     /// Specified columns (target, ID, ignored) that do not exist, if they are optional.
     pub absent: Vec<String>,
-    /// Whether columns are used in order although the features have names, because the names on one side are
-    /// just numbers.
+    /// Whether columns are used in order although the features have names, because the names of the features
+    /// or of the columns are just numbers.
     pub in_order: bool,
 }
 
@@ -191,7 +191,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Chooses all available columns if there are as many as features.
+    /// Chooses all available columns. Returns an error if their number differs from the number of features.
     fn all(self, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
         match options.feature_count() {
             Some(expected) if expected != self.rest.len() => Err(ChoiceError::Count {
@@ -205,7 +205,7 @@ impl Columns<'_> {
     }
 
     /// Chooses the columns with the names of the features. Uses all columns in order if no column has such a
-    /// name and the names on either side are just numbers.
+    /// name and the names of the features or of the columns are just numbers.
     fn by_known_names(self, names: &[String], options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
         let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
         let others = |place: usize| {

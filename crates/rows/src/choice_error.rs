@@ -142,7 +142,7 @@ impl ChoiceError {
             }
             Self::IgnoredFeature { name: column, named_by } => {
                 format!(
-                    "invalid column {column:?} in {}: it is a feature of {named_by}",
+                    "invalid column {column:?} in {}: it is a feature of {named_by}; do not list it",
                     name(ColumnUse::Ignored)
                 )
             }

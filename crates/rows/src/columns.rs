@@ -44,8 +44,8 @@ impl ChosenColumns {
         Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
     }
 
-    /// Returns the information about all rows. To be called after the `features` were read from columns with
-    /// these `names`.
+    /// Returns the information about all rows. Call this method after the `features` were read from columns
+    /// with these `names`.
     pub(crate) fn summary(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();

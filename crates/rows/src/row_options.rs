@@ -20,8 +20,8 @@ pub struct RowOptions<'a> {
     pub names_are_rewritten: bool,
     /// The number of features. Defaults to the number of `names`; without names, any number is accepted.
     pub count: Option<usize>,
-    /// The categories of each categorical feature, `None` for other features. May be shorter than the list of
-    /// features.
+    /// The categories of each categorical feature, `None` for other features. The list may be shorter than
+    /// the list of features.
     pub categories: Vec<Option<&'a Categories>>,
     /// The store for strings that are not numbers, for features without categories. Without it, such strings
     /// are errors.

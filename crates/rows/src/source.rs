@@ -181,7 +181,7 @@ fn read_unpacked(
     read(Cursor::new(start.clone()).chain(bytes), None, &start, options, receive)
 }
 
-/// Reads the first bytes. Of an Arrow stream, only reads the bytes that identify it, because its writer may
+/// Reads the first bytes. For an Arrow stream, reads only the bytes that identify it, because its writer may
 /// wait for a response to the first batch.
 fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     let mut start = Vec::new();

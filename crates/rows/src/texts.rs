@@ -18,9 +18,10 @@ pub(crate) enum Kind {
 
 /// The strings in the features of all files of a run, for [`RowOptions::texts`](crate::RowOptions::texts).
 ///
-/// If some cell of the first rows is not a number, the column contains strings. Its values are then the codes
-/// 0, 1, 2, … of the strings in order of appearance. Any other column contains numbers. For up to 65,536
-/// numbers, the first spelling is stored if it is not the shortest one (`1.50`, `True`).
+/// If some cell of the first rows is not a number, or if a number occurs with two spellings, the column
+/// contains strings. Its values are then the codes 0, 1, 2, … of the strings in order of appearance. Any
+/// other column contains numbers. For up to 65,536 numbers, the first spelling is stored if it is not the
+/// shortest one (`1.50`, `True`).
 #[derive(Debug, Default)]
 pub struct Texts {
     columns: RwLock<Vec<Column>>,

@@ -81,7 +81,8 @@ mod tests {
     /// Returns a frame with one raw block and no checksum.
     fn frame(content: &[u8]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        // A single segment with a length of one byte, followed by the last block, which is raw.
+        // The header declares a single segment, whose size takes one byte. The only block follows, which is
+        // raw.
         bytes.extend([0x20, content.len() as u8]);
         bytes.extend(&(((content.len() as u32) << 3) | 1).to_le_bytes()[..3]);
         bytes.extend(content);

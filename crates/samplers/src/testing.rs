@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Asserts that draws include all of `outcomes` with equal frequencies: the chi-square statistic must be
-/// below `bound`.
+/// Asserts that the draws contain exactly `outcomes` different outcomes, with equal frequencies: the
+/// chi-square statistic must be at most `bound`.
 pub(crate) fn assert_alike<T: Ord>(
     draws: impl IntoIterator<Item = T>,
     outcomes: usize,

@@ -3,10 +3,15 @@
 //!
 //! `cargo run --release -p apportion-solvers --example certificates [n…]`
 //!
-//! Prints, for each game, n and m/n: the ratio of standard errors by probes to computed ones (root of the
-//! ratio of their mean squares; smallest and largest ratio for one player); the coverage of 1.96 standard
-//! errors for either (over players and draws); the ratios of directions and degrees of freedom; the largest
-//! relative error of a hat value; and the relative error of the values.
+//! Prints for each game, for n players and m/n evaluations per player:
+//!
+//! - `errors`, `least`, `most`: the standard errors by probes divided by the computed ones (the root of the
+//!   ratio of their mean squares, and the smallest and the largest ratio for one player);
+//! - `cover`: the fraction of players and draws whose error is at most 1.96 computed standard errors, and the
+//!   same for standard errors by probes;
+//! - `directions`, `freedom`: the mean ratios of the directions and of the degrees of freedom;
+//! - `hats`: the largest relative error of a hat value;
+//! - `value error`: the mean squared error of the values, divided by the mean square of the true values.
 
 use apportion_games::{Airport, ClosedForm, Coalitions, Game, Glove, Purpose, SumOfUnanimity, stream};
 use apportion_solvers::{Constraint, Design, Kernel, Options, least_squares_with};

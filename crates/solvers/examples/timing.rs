@@ -5,8 +5,8 @@
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
 //! Prints the CPU time on one thread, in milliseconds, of the check that pairs are complements, of the solve
-//! with each kernel, and of the certificate. For few rows, the certificate stops early if a row has hat
-//! value 1.
+//! with each kernel, and of the certificate. With few rows, the certificate may stop early with an error,
+//! because a row has hat value 1.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -66,8 +66,8 @@ fn main() {
     }
 }
 
-/// Returns pairs of coalitions: if `evenly` is set, their sizes are spread evenly over 1..=n/2, with one
-/// weight per size; otherwise, they are uniformly drawn and have equal weights.
+/// Returns pairs of coalitions and their weights. If `evenly` is set, the sizes are spread evenly over
+/// 1..=n/2, with one weight per size. Otherwise, the coalitions are drawn uniformly and have equal weights.
 fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

@@ -38,7 +38,7 @@ impl BitRows {
     }
 }
 
-/// Returns `value` if the lowest bit of `bit` is set, otherwise zero. It uses a mask because compilers
+/// Returns `value` if the lowest bit of `bit` is set, otherwise zero. Uses a mask, because compilers
 /// vectorize masks, but not conditionals.
 #[inline(always)]
 pub(crate) fn masked(bit: u64, value: f64) -> f64 {

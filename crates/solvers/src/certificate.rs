@@ -2,9 +2,10 @@
 //!
 //! # Notation
 //!
-//! The regression has rows `a_k = z_k − ρ` (or `a_k = P z_k`) with weights `w_k`, residuals `e_k` and Gram
-//! matrix G. With `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), the hat values are
-//! `h_k = w_k g_kk`.
+//! Row k of the regression is `a_k = z_k − ρ` (the bits z_k minus an origin ρ) or, under the constraint on
+//! the sum, `a_k = P z_k` with the projection `P = I − 11ᵀ/n`. Its weight is `w_k`, and its residual is
+//! `e_k`. G is the Gram matrix, and G⁺ its pseudo-inverse. With `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an
+//! intercept is fitted by the mean), the hat values are `h_k = w_k g_kk`.
 //!
 //! # The error of a row
 //!
@@ -62,10 +63,11 @@ pub struct Certificate {
 /// A hat value within this distance of 1 means that some coefficient is determined by this row alone.
 pub(crate) const SATURATED: f64 = 1e-9;
 
-/// How a row, or a pair whose members are separate rows, was drawn.
+/// The draws of a row, or of a pair whose members are separate rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowDraw {
-    /// The random fraction f of the row; 0 if the row is certain to be in the design.
+    /// The factor f of the row's variance: the fraction of its size class that was not drawn, or 1 for
+    /// independent draws. It is 0 for a row that is certain to be in the design, or that was not drawn.
     pub(crate) free: f64,
     /// The number t of times that the row was drawn independently.
     pub(crate) times: f64,
@@ -79,7 +81,7 @@ struct Forms {
     between: Vec<f64>,
 }
 
-/// Returns how rows or pairs were drawn, for random fractions `free` and without repetitions.
+/// Returns the draws of rows or pairs that were drawn once each, with the given fractions `free`.
 fn without_replacement(free: &[f64]) -> Result<Vec<RowDraw>, SolverError> {
     if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
         return Err(SolverError::Free { index, value: free[index] });
@@ -131,13 +133,14 @@ impl LeastSquares {
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are replaced by their
     /// expected values for rows that do not favour any player. The sum of the variances is also measured with
     /// 16 random probes, which takes about as long as the solve. If the measured sum is larger, the variances
-    /// are increased to match it. Compared with the certificate from the Gram matrix (sums of unanimity
-    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), the estimated
-    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at
-    /// most 1.2 percentage points. The standard error for a single player is 0.5 to 3.5 times the one from
-    /// the Gram matrix at 3 evaluations per player, and 0.8 to 1.25 times at 20 (`cargo run --release -p
-    /// apportion-solvers --example certificates`). For rows that have a large common part (plain bits,
-    /// without constraint, centre or intercept), the errors are overestimated by up to one half.
+    /// are increased to match it. The resulting certificate was compared with the certificate from the Gram
+    /// matrix, for sums of unanimity games, airport and glove games of 300 and 1000 players, with 3 to 20
+    /// evaluations per player. The estimated mean squared errors are 0.99 to 1.13 times as large, and the
+    /// coverage of 95% intervals differs by at most 1.2 percentage points. The standard error for a single
+    /// player is 0.5 to 3.5 times the one from the Gram matrix at 3 evaluations per player, and 0.8 to 1.25
+    /// times at 20 (`cargo run --release -p apportion-solvers --example certificates`). For rows that have a
+    /// large common part (plain bits, without constraint, centre or intercept), the errors are overestimated
+    /// by up to one half.
     ///
     /// # Errors
     ///
@@ -226,8 +229,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, &drawn, left))
     }
 
-    /// Creates the certificate from variances in the units of the outputs. `left` is the number of draws
-    /// minus the degrees of freedom used by the fit.
+    /// Creates the certificate from the variances for outputs divided by their units (the field `units`).
+    /// `left` is the number of draws minus the degrees of freedom used by the fit.
     pub(crate) fn certificate_of(
         &self,
         variances: &[Vec<f64>],
@@ -297,7 +300,7 @@ impl LeastSquares {
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
-        // For each row (pair), store the factors of both images for both residuals.
+        // For each pair, store the factors of both images for both residuals.
         let mut factors = vec![[[0.0; 2]; 2]; weights.len()];
         let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
         for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {

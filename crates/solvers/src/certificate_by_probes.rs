@@ -45,8 +45,9 @@ use crate::rows::Form;
 /// thousandth.
 const GOAL: f64 = 1e-3;
 
-/// The assumed relative error of a sum of fourth powers. If a few rows cause most of the error, the number of
-/// directions is computed from a difference of such sums. It must not be overestimated.
+/// The fraction of the sum of fourth powers that is added to tr Σ² as a safety margin. If a few rows cause
+/// most of the error, the number of directions is computed from a small difference of such sums, and it must
+/// not be overestimated.
 const UNKNOWN_SHARE: f64 = 0.1;
 
 /// The results of the probes of `G⁺`.
@@ -152,8 +153,10 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for probes: random signs for the players `among`, or unit vectors if there are few players.
-    /// Their mean is subtracted if `less_mean` is set, or if all coefficients sum to zero.
+    /// Computes the images of probes under `G⁺`, and returns their statistics. The probes are random signs
+    /// for the players `among`, or unit vectors if there are at most [`PROBES`] of these players. If
+    /// `less_mean` is set, or if all coefficients sum to zero, the mean over these players is subtracted from
+    /// each probe.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
         let are_units = among.len() <= PROBES;
@@ -244,7 +247,8 @@ impl LeastSquares {
         held.iter().enumerate().map(variance).collect()
     }
 
-    /// Returns the expected `‖c_k‖²` for each row, over the players whose mean is subtracted.
+    /// Returns the expected `‖c_k‖²` for each row, over the players whose mean is subtracted, or over all
+    /// players if no mean is subtracted.
     fn expected_lengths(
         &self,
         factors: &[f64],
@@ -284,7 +288,7 @@ fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     if rank >= independent as f64 {
         return leverages.iter().map(|leverage| if *leverage > 0.0 { 1.0 } else { 0.0 }).collect();
     }
-    // Hat values are at most τ ℓ.
+    // Hat values are at most τ ℓ, so τ is at least the rank divided by Σ ℓ.
     let mut low = rank / leverages.iter().sum::<f64>();
     let mut high = 2.0 * low;
     while sum(high) < rank && high.is_finite() {
@@ -462,7 +466,7 @@ mod tests {
                         (0..n).map(|i| (0..n).map(|j| dense.inverse[(i, j)] * vector[j]).sum()).collect();
                     mean += dot(&vector, &solution);
                     mean_square += dot(&solution, &solution);
-                    // The probes are solved to three digits only.
+                    // The systems for the probes are only solved to three digits.
                     let want: Vec<f64> = dense.rows.iter().map(|row| dot(row, &solution)).collect();
                     let largest = want.iter().fold(0.0, |largest: f64, want| largest.max(want.abs()));
                     for (got, want) in along.iter().zip(&want) {
@@ -518,7 +522,7 @@ mod tests {
         let probes = fit.probes(&covered, among.is_some());
         let hats = fit.hat_values();
         let is_constrained = fit.rows.form == Form::Projected;
-        // This is `a_k` minus the mean over the covered players.
+        // This is `a_k`, minus the mean over the covered players for players in `among`.
         let deviation = |row: usize, player: usize| {
             let a = &dense.rows[row];
             let is_among = among.as_ref().is_some_and(|among| among.contains(&player));
@@ -563,7 +567,8 @@ mod tests {
                 let measured = (0..PROBES).map(|probe| product(probe, probe)).sum::<f64>() / PROBES as f64;
                 raise = (measured / want.iter().sum::<f64>()).max(1.0);
                 want.iter_mut().for_each(|variance| *variance *= raise);
-                // Without a range, all players are covered; under the constraint, their rows sum to zero.
+                // Without `among`, all players are covered. Under the constraint, the subtracted mean is then
+                // zero, because the entries of a row sum to zero.
                 let part = covered.len() as f64 / n as f64;
                 let square =
                     |row: usize| covered.clone().map(|player| deviation(row, player).powi(2)).sum::<f64>();

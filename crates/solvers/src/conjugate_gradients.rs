@@ -3,10 +3,10 @@
 //! # Convergence
 //!
 //! For a design of m' rows that are drawn by their leverage scores, the expectation of the Gram matrix G is a
-//! multiple of the identity (under the constraint: on vectors that sum to zero). So the identity is the best
-//! preconditioner, and none is needed. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times
-//! that multiple, where γ = n/m' (Marchenko and Pastur 1967). So each step reduces the error by the factor
-//! `√γ`: with ten evaluations per player, 14 digits take 40 steps.
+//! multiple of the identity (under the constraint: on vectors that sum to zero). The identity is therefore
+//! the best preconditioner, and none is needed. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²`
+//! times that multiple, where γ = n/m' (Marchenko and Pastur 1967). Each step thus reduces the error by the
+//! factor `√γ`. With five pairs of evaluations per player (γ = 1/5), 14 digits take 40 steps.
 //!
 //! The iteration starts from zero, so all iterates lie in the range of G. If G is singular, the limit is
 //! therefore the solution of minimum norm.
@@ -14,15 +14,16 @@
 //! # Source
 //!
 //! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. The coefficients
-//! are the same as those of Lanczos's method: `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
+//! α_j and β_j of the steps yield the tridiagonal matrix T of Lanczos's method: `T_jj = 1/α_j +
+//! β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
 
-// Index loops over lanes, because compilers vectorize them.
+// Loops over lanes use indices, because compilers vectorize such loops.
 #![allow(clippy::needless_range_loop)]
 
 use crate::factor::largest_of_tridiagonal;
 
-/// G is considered zero along a direction if its curvature there, relative to the largest one, is below this
-/// value.
+/// G is considered zero along a direction if its curvature there is at most this fraction of the largest
+/// curvature so far.
 const FLAT: f64 = 1e-14;
 
 /// The results of the iteration.
@@ -176,8 +177,8 @@ mod tests {
         let found = solve(&[1.0, 2.0], &[[0.0; 2]; 2], 0.0);
         assert_eq!((found.solutions, found.remaining), (vec![[0.0; 2]; 2], [0.0; 2]));
         assert!(found.spectrum.is_none());
-        // The component in the null space remains in the residual; the solution for the rest is the one of
-        // minimum norm.
+        // The component of the right-hand side in the null space remains in the residual. The solution for
+        // the other component is the one of minimum norm.
         let found = solve(&[0.0, 2.0], &[[3.0, 0.0], [4.0, 4.0]], 1e-12);
         assert!(found.remaining[0] >= 3.0);
         assert_eq!((found.solutions[0][1], found.solutions[1][1], found.remaining[1]), (0.0, 2.0, 0.0));

@@ -7,9 +7,9 @@
 //!
 //! # Method
 //!
-//! The part `Σ_k ‖c_k‖⁴ / t_k` of tr Σ̂² comes from products of draws with themselves. It does not contribute
-//! to an estimate of tr Σ², so it is subtracted. For many players, tr Σ̂² is replaced with the mean of
-//! `‖Σ̂ g‖²` over random sign vectors g (Hutchinson, *A stochastic estimator of the trace of the influence
+//! The part `Σ_k ‖c_k‖⁴ / t_k` of tr Σ̂² comes from products of draws with themselves. These products do not
+//! estimate tr Σ², so this part is subtracted. For many players, tr Σ̂² is replaced with the mean of `‖Σ̂
+//! g‖²` over random sign vectors g (Hutchinson, *A stochastic estimator of the trace of the influence
 //! matrix*, 1990).
 
 use std::ops::Range;

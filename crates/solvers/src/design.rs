@@ -32,7 +32,7 @@ pub struct Design<'a> {
     pub(crate) intercept: bool,
 }
 
-/// How the rows are paired.
+/// The pairing of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairs {
     /// All rows are separate.

@@ -261,7 +261,7 @@ impl DecomposedSystem {
 
     fn left_out(&self, strength: f64) -> Vec<f64> {
         let (rows, outputs) = (self.rows(), self.outputs());
-        // This is the matrix P in units of 1/λ.
+        // Compute with λ P instead of P, because the factor λ cancels in the quotient below.
         let factors = self.factors(strength);
         let inner = self.basis.transpose() * &self.targets;
         let scaled = Mat::from_fn(inner.nrows(), outputs, |j, output| factors[j] * inner[(j, output)]);
@@ -342,7 +342,7 @@ impl DecomposedSystem {
 
     fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
         let (rows, outputs, count) = (self.rows(), self.outputs(), functionals.count);
-        // This is W^½ P W^½ y, m × k.
+        // Compute `duals`, which is W^½ P W^½ y, m × k.
         let mut inner = self.basis.transpose() * &self.targets;
         for (j, factor) in self.factors(strength).into_iter().enumerate() {
             (0..outputs).for_each(|output| inner[(j, output)] *= factor / strength);
@@ -484,7 +484,7 @@ pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gra
 mod tests {
     use super::*;
 
-    /// Returns fixed numbers in (−1, 1) without any structure.
+    /// Returns `count` pseudo-random numbers in [−1, 1), which are determined by `seed`.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut state = seed;
         (0..count)

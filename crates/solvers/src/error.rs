@@ -12,7 +12,10 @@ pub enum SolverError {
     NoPlayers,
     /// There are too few rows: zero without a constraint or, for [`DualRidge`](crate::DualRidge), not more
     /// rows than columns.
-    #[error("there are no coalitions to fit; pass at least one, or a constraint on the sum")]
+    #[error(
+        "the regression has too few rows (coalitions); pass at least one, or for DualRidge more rows than \
+         columns"
+    )]
     NoRows,
     /// The number of weights differs from the number of rows (or pairs, for a paired design).
     #[error("expected {expected} weights (one per {unit}), got {actual}")]
@@ -174,7 +177,7 @@ pub enum SolverError {
         /// The invalid entry.
         value: f64,
     },
-    /// The normal of a plane is zero or too large.
+    /// The norm of a normal is zero, or its square underflows or overflows.
     #[error("invalid norm {norm} of the normal: must be positive, and its square finite")]
     Normal {
         /// The norm of the normal.

@@ -2,9 +2,9 @@
 //!
 //! # Method
 //!
-//! A Cholesky factorization is tried first. Under the constraint, the matrix `P G P` is singular along `1`,
-//! so `H = P G P + τ 11ᵀ/n` is factored instead, where τ is the mean of the other eigenvalues. On vectors
-//! that sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
+//! A Cholesky factorization is tried first. Under the constraint on the sum, the matrix is `P G P` with the
+//! projection `P = I − 11ᵀ/n`. It is singular along `1`, so `H = P G P + τ 11ᵀ/n` is factored instead, where
+//! τ is the mean of the other eigenvalues. On vectors that sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
 //!
 //! If a pivot is not positive, or if the estimated condition number is above [`CHOLESKY_LIMIT`], the
 //! eigen-decomposition is used. Eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` count as zero (9·10⁻¹⁴ up to
@@ -15,7 +15,7 @@
 //!
 //! With the eigen-decomposition, the condition number is the ratio of the largest to the smallest nonzero
 //! eigenvalue. With Cholesky, both eigenvalues are estimated by Lanczos's method, on H and on H⁻¹, from a
-//! fixed start vector. It stops when [`WINDOW`] steps change an eigenvalue by less than the fraction
+//! fixed start vector. The method stops when [`WINDOW`] steps change an eigenvalue by less than the fraction
 //! [`CHANGE`], after 11 to 25 steps. The estimate is a lower bound. It is exact up to rounding for n ≤ 10,
 //! and at most 0.4% too small for random rows of up to 1000 players (the tests require 1%). It is
 //! deterministic.
@@ -44,7 +44,7 @@ const CHANGE: f64 = 1e-3;
 /// The maximum number of steps of Lanczos's method, for each end of the spectrum.
 const MAX_STEPS: usize = 200;
 
-/// How the Gram matrix was factored.
+/// The factorization of the Gram matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Factorization {
     /// Cholesky factorization: the matrix has full rank (under the constraint: n − 1) and is well
@@ -77,8 +77,8 @@ enum Matrix {
 
 impl Factor {
     /// Factors `gram`, which is `P G P` if `centred` is set. Its rank is at most `rows`. If it was computed
-    /// by a subtraction, `taken` is the magnitude of the subtracted numbers, whose rounding errors are
-    /// ignored.
+    /// by a subtraction, `taken` is the magnitude of the subtracted numbers; eigenvalues up to the rounding
+    /// errors of these numbers count as zero.
     pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
@@ -285,7 +285,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
             remove_mean(&mut vector);
         }
         let norm = dot(&vector, &vector).sqrt();
-        // If the space is exhausted, the rest is rounding error.
+        // If the Krylov space is exhausted, the remaining vector is rounding error.
         if norm.is_nan() || norm <= 1e-13 * size {
             break;
         }
@@ -345,7 +345,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
-/// Returns fixed numbers in (−1, 1) without any structure, from the finalizer of SplitMix64.
+/// Returns the pseudo-random number with this index, in [−1, 1]: an output of SplitMix64 with seed 0.
 pub(crate) fn scattered(index: u64) -> f64 {
     let mut word = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

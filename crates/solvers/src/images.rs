@@ -6,7 +6,7 @@
 //! while a block of rows is processed. This takes about `n²/4` additions per row, half the time of a dense
 //! product.
 
-// Index loops over lanes, because compilers vectorize them.
+// Loops over lanes use indices, because compilers vectorize such loops.
 #![allow(clippy::needless_range_loop)]
 
 use std::ops::Range;

@@ -62,13 +62,13 @@ pub struct LeastSquares {
     pub(crate) total: f64,
     /// The unit of each output, a power of two.
     pub(crate) units: Vec<f64>,
-    /// The residuals of the rows as stored, one output after another, in the units of the outputs.
+    /// The residuals of the rows as stored, divided by the units of the outputs, one output after another.
     pub(crate) errors: Vec<Vec<f64>>,
     sums_of_squares: Vec<f64>,
     pub(crate) hat_values: OnceLock<Vec<f64>>,
 }
 
-/// Solves with the default [`Options`]; see [`least_squares_with`].
+/// Computes the weighted least-squares solution with the default [`Options`]; see [`least_squares_with`].
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@
 //! random targets, and the residual only vanishes if the rank equals the number of rows. In all other cases,
 //! the rank is not known.
 
-// Index loops over lanes, because compilers vectorize them.
+// Loops over lanes use indices, because compilers vectorize such loops.
 #![allow(clippy::needless_range_loop)]
 
 use crate::conjugate_gradients::conjugate_gradients;
@@ -180,8 +180,8 @@ impl Operator<'_> {
         ProbeResult { rank: is_known.then_some(if is_square { full } else { independent }), condition }
     }
 
-    /// Returns random targets `γ_k / √w_k` in general position; their mean is subtracted if the rows have
-    /// mean zero.
+    /// Returns targets `γ_k / √w_k` with pseudo-random numbers γ_k, which are in general position. If the
+    /// rows are centred at their mean, the weighted mean of the targets is subtracted.
     fn random_targets(&self) -> Vec<f64> {
         let weights = &self.rows.weights;
         let random = |(row, weight): (usize, &f64)| {

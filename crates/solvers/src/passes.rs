@@ -5,7 +5,7 @@
 //!
 //! Neighbouring players form groups, and the sums of a vector over all subsets of each group are tabulated. A
 //! row then adds one table entry for each group (the method of "four Russians"). Groups have eight players
-//! for one vector. For several vectors, whose entries are as wide as a vector register, they have four. The
+//! for one vector. For several vectors, whose entries are as wide as a vector register, groups have four. The
 //! transposed product works in the opposite direction: for each group, rows are first summed by the subset of
 //! the group that they contain.
 //!
@@ -18,14 +18,14 @@
 //! `L` vectors are interleaved, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4
 //! or 8.
 
-// Index loops over lanes, because compilers vectorize them.
+// Loops over lanes use indices, because compilers vectorize such loops.
 #![allow(clippy::needless_range_loop)]
 
 use apportion_games::Cancellation;
 
 use crate::bits::{BitRows, multiversioned};
 
-/// The number of rows in a block, which takes 640 KiB for 10 000 players.
+/// The number of rows in a block, which takes about 640 kB for 10 000 players.
 const BLOCK: usize = 512;
 
 /// Interleaved vectors that can be multiplied by rows of bits.

@@ -128,7 +128,8 @@ pub fn ridge(
         if !found.chain(intercept).all(|value| value.is_finite()) {
             return Err(SolverError::Overflow { output });
         }
-        // The mean of equal targets equals them only up to rounding, so the residual is rounding error, too.
+        // Compare the targets themselves: their computed mean equals them only up to rounding, so for equal
+        // targets `all` is rounding error instead of zero.
         let own = |row: &usize| targets[row * outputs + output];
         let is_constant = system.rows.intercept_at.is_some() && {
             let mut weighted = (0..design.coalitions.len()).filter(|&row| design.row_weight(row) > 0.0);

@@ -32,14 +32,14 @@
 //! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  minus its mean if there is an intercept
 //! ```
 //!
-//! which is one row of weight 2w, and a part of the error that does not depend on the coefficients. The
-//! common part of both targets cancels in `d` before it costs digits.
+//! This is one row of weight 2w, and a part of the error that does not depend on the coefficients. The common
+//! part of both targets cancels in `d` before it costs digits.
 
 use crate::bits::BitRows;
 use crate::design::{Design, Pairs};
 use crate::gram::Groups;
 
-/// How the rows of the regression are derived from rows of bits.
+/// The form of the rows of the regression, derived from rows z of bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     /// The row `z − p 1`, with the centre p.
@@ -175,7 +175,7 @@ impl Rows {
         squares
     }
 
-    /// Returns the targets for one output and the rows as stored. `sum` is the required sum `c` for this
+    /// Returns the targets of the rows as stored, for one output. `sum` is the required sum `c` for this
     /// output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);
@@ -209,10 +209,10 @@ impl Rows {
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// Moves the remaining common part of the values to the offset, which should be small once the
-    /// coefficients explain it. Small values do not lose digits, because the sum of values and offset is
-    /// preserved. The exception is an offset that an intercept explains: the values then have mean 0, and the
-    /// offset may be rounded.
+    /// Moves the weighted mean of the values to the offset. Exactly the change of the rounded offset is
+    /// subtracted from the values, so the sum of a value and the offset is preserved, and small values do not
+    /// lose digits. The exception is an offset that an intercept explains: the mean itself is subtracted, so
+    /// the values then have mean 0, and the offset may be rounded.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
@@ -224,8 +224,8 @@ impl Rows {
     }
 
     /// Returns `Σ_k w_k σ_k a_k` with the signs σ: the contribution of a common offset of all targets to the
-    /// right-hand side. It is computed with integer counts for each group of equal weights. So it is exactly
-    /// zero if every group is symmetric in the players, or if rows are centred at ½.
+    /// right-hand side. It is computed with integer counts for each group of equal weights. It is therefore
+    /// exactly zero if every group is symmetric in the players, or if rows are centred at ½.
     ///
     /// Returns `None` if offsets do not matter, because they cancel in pairs, or because an intercept
     /// explains them.

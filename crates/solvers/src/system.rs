@@ -11,11 +11,18 @@ use crate::rows::{Form, Rows, Targets};
 
 /// The maximum number of players for which the matrix is always factored.
 ///
-/// On one core of an AMD EPYC (Zen 5), the solve and the certificate together take, with the factored matrix
-/// and without it: 68 ms and 53 ms for (n, m) = (1000, 5000), 136 and 82 ms for (1000, 20 000), 0.44 s and
-/// 0.19 s for (2000, 10 000), 1.1 and 0.31 s for (2000, 40 000), 4.0 and 0.66 s for (4000, 20 000) (`cargo
-/// run --release -p apportion-solvers --example timing n m`). So factoring takes at most about a second up to
-/// this limit, and the certificate is computed rather than estimated.
+/// The solve and the certificate together take, on one core of an AMD EPYC (Zen 5):
+///
+/// | n | m | factored | matrix-free |
+/// |---|---|---|---|
+/// | 1000 | 5000 | 68 ms | 53 ms |
+/// | 1000 | 20 000 | 136 ms | 82 ms |
+/// | 2000 | 10 000 | 0.44 s | 0.19 s |
+/// | 2000 | 40 000 | 1.1 s | 0.31 s |
+/// | 4000 | 20 000 | 4.0 s | 0.66 s |
+///
+/// To measure: `cargo run --release -p apportion-solvers --example timing n m`. Up to this limit, factoring
+/// takes about a second at most, and the certificate is computed rather than estimated.
 const FACTORED_UP_TO: usize = 2000;
 
 /// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
@@ -32,7 +39,7 @@ const GOAL_OF_ROUND: f64 = 1e-7;
 /// error.
 const ROUNDS: usize = 3;
 
-/// How the normal equations are solved.
+/// The inverse of the Gram matrix, or its replacement by an iteration.
 #[derive(Debug, Clone)]
 pub(crate) enum Inverse {
     Factored(Factor),
@@ -193,7 +200,7 @@ impl System {
             let mut left = goals_of_round.clone();
             self.operator().solve(&mut step, &mut left, MAX_STEPS);
             self.take(&step, remaining, &mut solution);
-            // Another round would not improve the result.
+            // If a goal was missed, another round would not improve the result.
             if left.iter().zip(&goals_of_round).any(|(left, goal)| left > goal) {
                 break;
             }

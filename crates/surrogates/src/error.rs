@@ -50,8 +50,8 @@ pub enum SurrogateError {
     },
     /// The budget is too small for a single pair of coalitions.
     #[error(
-        "the budget is too small: {budget} rows of the model for each row; the table method needs at least \
-         {min}"
+        "a budget of {budget} predictions for each explained row is too small; the table method needs at \
+         least {min}"
     )]
     Budget {
         /// The budget passed.

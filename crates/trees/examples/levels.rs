@@ -1,4 +1,4 @@
-//! Times Owen values over hierarchies of groups, compared with groups of one level and Shapley values:
+//! Times Owen values over hierarchies of groups, compared with plain groups (two levels) and Shapley values:
 //! microseconds per row, the minimum of five runs.
 //!
 //! `cargo run --release -p apportion-trees --example levels`

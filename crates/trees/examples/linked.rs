@@ -1,6 +1,6 @@
-//! Times exact values of outputs, for backgrounds of 1, 10 and 100 rows:
-//! `cargo run --release -p apportion-trees --example linked -- MODEL ROWS`. ROWS is a file of little-endian
-//! doubles, row by row.
+//! Times exact values of outputs after the link function, for backgrounds of 1, 10 and 100 rows: `cargo run
+//! --release -p apportion-trees --example linked -- MODEL ROWS`. ROWS is a file of little-endian doubles, row
+//! by row.
 
 use std::time::Instant;
 

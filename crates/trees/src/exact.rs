@@ -23,10 +23,10 @@ use crate::error::TreeError;
 ///   g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 ///   ```
 ///
-/// (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
-/// sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups,
-/// they reduce to the semivalue between the groups. With a single group, they reduce to the semivalue within
-/// it;
+///   (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
+///   sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups,
+///   they reduce to the semivalue between the groups. With a single group, they reduce to the semivalue
+///   within it;
 /// - **coalitional values over a hierarchy of groups**, with one semivalue at the top level and one at all
 ///   levels below. After a link function, only hierarchies of two levels are supported;
 /// - **semivalues of groups** in the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (definition 2.1);
@@ -116,10 +116,11 @@ pub trait Exact: Send + Sync {
     /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
     /// ```
     ///
-    /// With d players on a path, a row takes C(d, ≤ s) additions for each leaf. Each pattern of decisions
-    /// that occurs among 1024 rows takes C(d, ≤ s) steps for each pattern of the background, or C(d, ≤ s) · d
-    /// in the path-dependent game. The result takes memory for rows × coalitions × outputs numbers.
-    /// Everything that does not depend on the rows is cached for the most recent order and groups.
+    /// With d players on a path, a row takes C(d, ≤ s) additions for each leaf, where s is `order` and
+    /// C(d, ≤ s) is the number of coalitions of at most s of d players. Each pattern of decisions that occurs
+    /// among 1024 rows takes C(d, ≤ s) steps for each pattern of the background, or C(d, ≤ s) · d in the
+    /// path-dependent game. The result takes memory for rows × coalitions × outputs numbers. Everything that
+    /// does not depend on the rows is cached for the most recent order and groups.
     ///
     /// # Errors
     ///

@@ -125,7 +125,8 @@ impl<'a> PathDependentGame<'a> {
         SubGame::without(self, self.null_players().view())
     }
 
-    /// Writes the values of the coalitions `first..first + out.len() / k` of a batch, at most [`LANES`].
+    /// Writes the values of the coalitions `first..first + out.len() / k` of a batch, at most [`LANES`],
+    /// where k is the number of outputs.
     fn block_values(&self, batch: &Coalitions, first: usize, scratch: &mut Scratch, out: &mut [f64]) {
         let outputs = self.ensemble.output_count();
         let count = out.len() / outputs;

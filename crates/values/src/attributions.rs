@@ -12,7 +12,7 @@ pub enum Axis {
     Row,
     /// Players, or groups for quotient values.
     Player,
-    /// The other players, if the values are for pairs.
+    /// The second players of the pairs, if the values are for pairs.
     OtherPlayer,
     /// Outputs of the game or of the model.
     Output,

@@ -2,9 +2,8 @@
 //!
 //! # Notation
 //!
-//! `n` players, `k` outputs; values are n × k, row-major. A *tolerance* is relative: 1e-12 allows an error of
-//! 1e-12 times the largest absolute number that the axiom compares, including |v(S) − v(∅)| if a game is
-//! passed.
+//! `n` players, `k` outputs; values are n × k, row-major. A *tolerance* is relative. For functions that take
+//! the game, 1e-12 allows an error of 1e-12 times the largest |v(S) − v(∅)|; the others document their scale.
 //!
 //! | axiom | statement | Shapley | Banzhaf |
 //! |---|---|---|---|
@@ -23,8 +22,8 @@
 //! | [`symmetry_within_groups`] | members of one group with the same marginal contributions have the same value | yes | yes | yes | yes |
 //! | [`efficiency`] | Σ g_i = v(N) − v(∅) | yes | no | no | yes |
 //!
-//! Each predicate returns its worst [`Violation`] as an error. Predicates that need the game take it as a
-//! table, because they test all coalitions.
+//! The function for each axiom returns the worst [`Violation`] as an error. Functions that need the game take
+//! it as a table, because they test all coalitions.
 //!
 //! ```
 //! use apportion_games::{Cooking, TabulatedGame};
@@ -49,7 +48,7 @@ use apportion_games::{Game, Partition, TabulatedGame};
 pub struct Violation {
     /// Name of the axiom.
     pub axiom: &'static str,
-    /// Index of the output for which the difference exceeds the tolerance the most.
+    /// Index of the output with the largest difference that exceeds the tolerance.
     pub output: usize,
     /// The number computed from the values.
     pub actual: f64,
@@ -59,7 +58,7 @@ pub struct Violation {
     pub allowed: f64,
 }
 
-/// Collects the comparisons for an axiom and keeps the worst violation.
+/// The worst violation among the comparisons made for an axiom.
 struct Check {
     axiom: &'static str,
     worst: Option<Violation>,
@@ -71,7 +70,7 @@ impl Check {
     }
 
     fn compare(&mut self, output: usize, got: f64, wanted: f64, allowed: f64) {
-        // NaN differs infinitely from any number.
+        // Treat a difference of NaN as infinite.
         let gap = |got: f64, wanted: f64| {
             Some((got - wanted).abs()).filter(|gap| !gap.is_nan()).unwrap_or(f64::INFINITY)
         };
@@ -118,8 +117,8 @@ fn check_shape(game: &TabulatedGame, values: &[f64]) {
 
 /// Checks efficiency: for each output, the values sum to `full − base`.
 ///
-/// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to the
-/// largest of |φ_i|, |v(∅)| and |v(N)|, times n.
+/// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to n
+/// times the largest of |φ_i|, |v(∅)| and |v(N)|.
 ///
 /// # Errors
 ///
@@ -144,8 +143,8 @@ pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) ->
     check.finish()
 }
 
-/// Returns whether `first` and `second` are symmetric: `v(S∪i) = v(S∪j)` for every S without both, within the
-/// tolerance.
+/// Returns whether `first` and `second` are symmetric: `v(S∪i) = v(S∪j)` for every S that contains neither
+/// player, within the tolerance.
 ///
 /// Takes O(2^n k) time.
 ///
@@ -166,8 +165,8 @@ pub fn are_symmetric(game: &TabulatedGame, first: usize, second: usize, toleranc
     })
 }
 
-/// Returns whether `player` is a dummy: `v(S∪i) − v(S) = v({i}) − v(∅)` for every S without it, within the
-/// tolerance.
+/// Returns whether `player` is a dummy: `v(S∪i) − v(S) = v({i}) − v(∅)` for every S without the player,
+/// within the tolerance.
 ///
 /// Takes O(2^n k) time.
 ///

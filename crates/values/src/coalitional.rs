@@ -3,8 +3,8 @@
 //! # Notation
 //!
 //! There are `n` players in `m` groups S_1 … S_m. M is the set of groups, and `Q_A` is the union of the
-//! groups in A. The weights `w^(1)` are for coalitions of other groups, by the number of groups. The weights
-//! `w^(2)` are for coalitions of members of the same group, by their size.
+//! groups in A. The weights `w^(1)` apply to coalitions of other groups and depend on the number of groups.
+//! The weights `w^(2)` apply to coalitions of members of the same group and depend on their size.
 //!
 //! # Method
 //!
@@ -14,10 +14,10 @@
 //! g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 //! ```
 //!
-//! averages, over A, games whose only players are the members of S_j. So g_i is the semivalue with weights
-//! `w^(2)` in the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`. Enumerating this game takes 2^(m − 1 + |S_j|)
-//! coalitions for group j, instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is
-//! enumerated as such.
+//! averages, over A, games whose only players are the members of S_j. Therefore g_i is the semivalue with
+//! weights `w^(2)` in the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`. Enumerating this game takes 2^(m − 1 +
+//! |S_j|) coalitions for group j, instead of 2^n. A partition is a [hierarchy of two levels](crate::levels),
+//! and is enumerated as such.
 //!
 //! # Source
 //!
@@ -68,7 +68,8 @@ impl CoalitionalValue {
         Self { between: Semivalue::Shapley, within: Semivalue::Shapley }
     }
 
-    /// Returns the Banzhaf-Owen value: the Banzhaf value both between and within groups (equation 2.9).
+    /// Returns the Banzhaf-Owen value: the Banzhaf value both between and within groups (Kotsiopoulos et al.
+    /// 2023, equation 2.9).
     pub fn banzhaf_owen() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Banzhaf }
     }
@@ -138,7 +139,7 @@ pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<Attributions, ValueError> {
-    // Use dynamic dispatch so that the rest is compiled once for all games.
+    // Use dynamic dispatch to compile the code below once, not once per game type.
     let game: &dyn Game = &game;
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;
@@ -162,7 +163,7 @@ pub fn two_step_shapley(
     Attributions::for_players(players, values, base, full).finite()
 }
 
-/// Returns an error if the groups require 2^`players` coalitions and this exceeds the limit of enumeration.
+/// Returns an error if 2^`players` coalitions are too many to enumerate.
 fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueError> {
     if players <= MAX_PLAYERS {
         return Ok(());

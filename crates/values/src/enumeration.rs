@@ -13,7 +13,7 @@
 //! φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
 //! ```
 //!
-//! which would take n passes over 2^{n−1} pairs of coalitions. Rearranged by v(S), with b(s) = M(s, n−1−s),
+//! This would take n passes over 2^{n−1} pairs of coalitions. Rearranged by v(S), with b(s) = M(s, n−1−s),
 //! b(n) = 0, and a(s) = b(s) + M(s−1, n−s):
 //!
 //! ```text
@@ -22,11 +22,12 @@
 //!
 //! The second sum is the same for all players, and the first is the sum over one half of a weighted table,
 //! namely the masks in which bit i is set. These sums are computed for all bits by folding the table. The
-//! upper half of the table contains the masks in which the top bit is set. It is summed and added to the
-//! lower half, and the same is repeated with the lower half. So the work is O(2^n) rather than O(n 2^n).
-//! Masks are processed in blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits
-//! are merged into one with an additional bit; the sum for this bit is the total of the right block. All sums
-//! are therefore pairwise, in an order that does not depend on threads or blocks.
+//! upper half of the table contains the masks in which the top bit is set. The total of the upper half is the
+//! sum for this bit. Then the upper half is added to the lower half element by element, and the same is
+//! repeated with the lower half. The work is therefore O(2^n) rather than O(n 2^n). Masks are processed in
+//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one with
+//! an additional bit; the sum for this bit is the total of the right block. All sums are therefore pairwise,
+//! in an order that does not depend on threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -40,8 +41,8 @@ pub const MAX_PLAYERS: usize = 25;
 /// Number of mask bits in a block: 4096 coalitions are evaluated in one batch.
 pub(crate) const BLOCK_BITS: usize = 12;
 
-/// Number of mask bits in a wave. After a failure, blocks of the same wave may still run; later waves do not
-/// start.
+/// Number of mask bits in a wave, a range of masks whose blocks may run in parallel. After a failure, blocks
+/// of the same wave may still run; later waves do not start.
 pub(crate) const WAVE_BITS: usize = 18;
 
 /// Computes the exact `value` of every player of `game`, for all outputs.
@@ -82,8 +83,8 @@ pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Attrib
     enumerate_many(game, std::slice::from_ref(&value)).map(|mut enumerations| enumerations.swap_remove(0))
 }
 
-/// Same as [`enumerate`] for several solution concepts in one pass: each coalition is evaluated once, not
-/// once per concept.
+/// Computes the exact values for several semivalues in one pass: each coalition is evaluated once, not once
+/// per semivalue.
 ///
 /// The results are in the order of `values`, and each is bitwise equal to the result of [`enumerate`]. If
 /// `values` is empty, the game is not evaluated.
@@ -175,8 +176,9 @@ impl Weights {
 
 /// The sums that result from folding 2^d consecutive masks.
 struct FoldedSums {
-    /// For each semivalue, d + 2 rows of k numbers: for each bit, the sum of a(s) v(S) over the masks in
-    /// which it is set; then the total of a(s) v(S), and the total of b(s) v(S).
+    /// For each semivalue, d + 2 rows of k numbers: for each bit, the sum of a(s) (v(S) − v(∅)) over the
+    /// masks in which it is set; then the totals of a(s) (v(S) − v(∅)) and of b(s) (v(S) − v(∅)) over all
+    /// masks.
     sums: Vec<Vec<f64>>,
     /// The values of the last mask, one per output.
     last: Vec<f64>,

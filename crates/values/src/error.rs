@@ -28,7 +28,7 @@ pub enum ValueError {
         /// The given probability.
         actual: f64,
     },
-    /// Parameters of a Beta-Shapley value are not positive, or are too small or too large for `f64`.
+    /// A parameter of a Beta-Shapley value is outside the range from 1e-100 to 1e100.
     #[error(
         "invalid parameters {alpha:?} and {beta:?} for a Beta-Shapley value: must be positive, from 1e-100 \
          to 1e100"
@@ -108,7 +108,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// A graph was given for a value that does not use it.
+    /// A graph was given for a value that does not use a graph.
     #[error(
         "{value} values cannot be combined with a graph; remove the graph, or use l-shapley=K, c-shapley=K \
          or myerson"
@@ -117,7 +117,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// The coefficients printed in the paper cannot be computed from these weights by size.
+    /// The coefficients printed by Chen et al. (2019) cannot be computed from these weights by size.
     #[error(
         "weights by size cannot be combined with the coefficients printed in the paper: the neighbourhood \
          of player {player} excludes fewer than 2 of the {players} players; omit \"printed\" to use the \
@@ -170,9 +170,9 @@ pub enum ValueError {
          supported); use an estimator or a tree method"
     )]
     Levels {
-        /// The largest k over all groups.
+        /// The largest k over all groups; a group requires 2^k coalitions.
         needed: usize,
-        /// Maximum of k.
+        /// Maximum value of k.
         max: usize,
     },
     /// The value is not defined over a hierarchy.
@@ -186,8 +186,8 @@ pub enum ValueError {
     },
     /// A sum of coalition values overflows, although each of them is finite.
     #[error(
-        "coalition values are too large: their sum for player {player} (output {output}) overflows; scale \
-         the game down"
+        "coalition values are too large: their sum for player {player} (output {output}) overflows; divide \
+         them by a constant"
     )]
     Overflow {
         /// The first player whose value overflows.
@@ -232,7 +232,7 @@ pub enum ValueError {
     /// An interaction index overflows, although all coalition values are finite.
     #[error(
         "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
-         scale the game down"
+         divide them by a constant"
     )]
     InteractionOverflow {
         /// The coalition whose interaction index overflows.
@@ -296,7 +296,7 @@ pub enum DistributionProblem {
         /// The coalition that contains the player.
         coalition: Coalition,
     },
-    /// A weight violates (A1): it is negative or not finite.
+    /// A weight violates (A1) of a [`LinearValue`](crate::LinearValue): it is negative or not finite.
     #[error("the weight of coalition {coalition} is {weight}; (A1) requires weights of at least 0")]
     Weight {
         /// The coalition with the invalid weight.
@@ -304,7 +304,7 @@ pub enum DistributionProblem {
         /// The weight of the coalition.
         weight: f64,
     },
-    /// The weights violate (A2): they do not sum to 1.
+    /// The weights violate (A2) of a [`LinearValue`](crate::LinearValue): they do not sum to 1.
     #[error(
         "the weights sum to {sum}, off by {:e}; (A2) requires a sum of 1: divide them by their sum",
         (sum - 1.0).abs()

@@ -4,8 +4,8 @@
 //! # Notation
 //!
 //! G is the graph, `N_k(i)` the [neighbourhood](apportion_games::Graph::neighbourhood) of order k of player
-//! i, M(a, b) the [moment](Semivalue::moment) of the semivalue: the probability that a given players are
-//! present and b given others are absent. For the Shapley value, M(a, b) = a! b! / (a + b + 1)!.
+//! i, M(a, b) the [moment](Semivalue::moment) of the semivalue: the probability that `a` given players are
+//! present and `b` given others are absent. For the Shapley value, M(a, b) = a! b! / (a + b + 1)!.
 //!
 //! # Source
 //!
@@ -13,8 +13,8 @@
 //! data*, 2019, Definitions 1 and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with
 //! true boundaries are derived here. In a random order of the players, consider i and the players before it.
 //! The component that contains i is the connected set U if all other members of U precede i and the boundary
-//! of U follows i. The probability of this is M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the
-//! case of two boundary nodes, which holds in the interior of a line.
+//! B(U) follows i. The probability of this is M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u), where
+//! u = |U|, is the case of two boundary nodes, as in the interior of a line.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -63,7 +63,7 @@ pub struct GraphValue {
 #[non_exhaustive]
 pub enum GraphForm {
     /// All coalitions within the player's neighbourhood. The value is the semivalue of the game restricted to
-    /// this neighbourhood (L-Shapley, Definition 1, equation 5).
+    /// this neighbourhood (L-Shapley; Chen et al. 2019, Definition 1, equation 5).
     ///
     /// ```text
     /// φ_i = Σ_{T ∋ i, T ⊆ N_k(i)} M(|T| − 1, |N_k(i)| − |T|) [v(T) − v(T \ i)]
@@ -74,8 +74,8 @@ pub enum GraphForm {
         /// Whether players outside the neighbourhood are absent or present.
         outside: Outside,
     },
-    /// The connected coalitions within the player's neighbourhood (C-Shapley, Definition 2, equation 6). The
-    /// value is
+    /// The connected coalitions within the player's neighbourhood (C-Shapley; Chen et al. 2019, Definition 2,
+    /// equation 6). The value is
     ///
     /// ```text
     /// φ_i = Σ_{U ∋ i connected, U ⊆ N_k(i)} M(|U| − 1, b(U)) m(U, i)
@@ -91,7 +91,8 @@ pub enum GraphForm {
         outside: Outside,
     },
     /// All connected coalitions of the graph. The value is the semivalue of the [graph-restricted
-    /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977), and `b(U)` is |B(U)|.
+    /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977). B(C) is the
+    /// [boundary](apportion_games::Graph::boundary) of C: the neighbours of its members outside C.
     ///
     /// ```text
     /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),
@@ -127,23 +128,25 @@ pub enum Coefficients {
     /// The Myerson value of the whole game, reduced to the terms whose coalitions lie in the neighbourhood.
     /// Their weights sum to less than 1 if the order is below the diameter.
     Graph,
-    /// The boundaries counted in the neighbourhood, with the marginal contributions of equation 6. This is
-    /// the value that theorem 2 bounds: it equals the Shapley value if players that are not adjacent are
-    /// independent given those between them. It also evaluates coalitions that are not connected.
+    /// The boundaries counted in the neighbourhood, with the marginal contributions of equation 6 (Chen et
+    /// al. 2019). This is the value that their Theorem 2 bounds: it equals the Shapley value if players that
+    /// are not adjacent are independent given those between them. It also evaluates coalitions that are not
+    /// connected.
     Marginal,
-    /// The coefficients printed in the paper (equation 6). In an additive game, they yield only a fraction of
-    /// the value: on a line, 8/15 for k = 1 and 9/14 for k = 2 for interior players, and less at the ends.
+    /// The coefficients printed in the paper (Chen et al. 2019, equation 6). In an additive game, they yield
+    /// only a fraction of the value: on a line, 8/15 for k = 1 and 9/14 for k = 2 for interior players, and
+    /// less at the ends.
     Printed,
 }
 
 impl GraphValue {
-    /// Creates the L-Shapley value of order `order`.
+    /// Creates the L-Shapley value of the given order.
     pub fn l_shapley(order: usize) -> Self {
         let form = GraphForm::Local { order, outside: Outside::Absent };
         Self { semivalue: Semivalue::Shapley, form }
     }
 
-    /// Creates the C-Shapley value of order `order`, with coefficients
+    /// Creates the C-Shapley value of the given order, with coefficients
     /// [`Neighbourhood`](Coefficients::Neighbourhood).
     pub fn c_shapley(order: usize) -> Self {
         let (coefficients, outside) = Default::default();
@@ -221,7 +224,7 @@ impl GraphValue {
     /// Same as [`check`](Self::check); [`ValueError::Players`] without players or for more than
     /// [`MAX_PLAYERS`]; any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch so that the rest is compiled once for all games.
+        // Use dynamic dispatch to compile the code below once, not once per game type.
         let game: &dyn Game = &game;
         let players = game.players();
         self.check(players, graph)?;
@@ -259,8 +262,8 @@ impl GraphValue {
         Attributions::for_players(players, values, base, full).finite()
     }
 
-    /// Returns the values according to Definition 2, by testing every coalition within the neighbourhood
-    /// `around`.
+    /// Returns the values of `player` for all outputs according to Definition 2, by testing every coalition
+    /// within the neighbourhood `around`.
     #[expect(clippy::too_many_arguments, reason = "follows the definition")]
     fn connected(
         &self,

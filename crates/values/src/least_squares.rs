@@ -16,9 +16,9 @@ use crate::logarithms::ln_factorial;
 /// ```
 ///
 /// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, for p = ½.) The second form holds because, under
-/// the weights, the columns z_i − p have mean 0 and variance p (1 − p) and are uncorrelated. So x_i is the
-/// covariance of v and z_i divided by this variance, i.e. E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept c is
-/// orthogonal to the columns, so omitting it does not change the solution for full enumeration.
+/// the weights, the columns z_i − p have mean 0 and variance p (1 − p) and are uncorrelated. Therefore x_i is
+/// the covariance of v and z_i divided by this variance, i.e. E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept
+/// c is orthogonal to the columns, so omitting it does not change the solution for full enumeration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LeastSquaresForm {

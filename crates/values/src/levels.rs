@@ -3,9 +3,10 @@
 //! # Definition
 //!
 //! Let i be a player, G_0 the group of all players, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that contain i, and K_l
-//! the *siblings* in G_l: the members of G_l, players and groups, except G_{l+1} (except i for G_d). At every
-//! level, a semivalue weights the coalitions A_l of siblings; a sibling that is a group joins as a whole. The
-//! value is the weighted sum of the marginal contributions of i to the unions of these coalitions:
+//! the *siblings* in G_l: the members of G_l (players and groups) other than G_{l+1}, or other than i if
+//! l = d. At every level, a semivalue weights the coalitions A_l of siblings; a sibling that is a group joins
+//! as a whole. The value is the weighted sum of the marginal contributions of i to the unions of these
+//! coalitions:
 //!
 //! ```text
 //! φ_i = Σ_{A_0 ⊆ K_0} w_0(A_0) … Σ_{A_d ⊆ K_d} w_d(A_d) [v(Q ∪ i) − v(Q)],     Q = ∪_l ∪_{a ∈ A_l} a
@@ -26,7 +27,7 @@
 //! The sums over A_0 … A_{d−1} define a game whose only players are the members of G_d, `u(T) = Σ w_0(A_0) …
 //! w_{d−1}(A_{d−1}) v(Q ∪ T)`, where Q is the union of the coalitions A_l. φ_i is a semivalue of this game.
 //! The game is enumerated for each group that has players among its members. This takes 2^k coalitions, where
-//! k is the number of members of the group plus the number of siblings of the groups that contain it.
+//! k is the number of members of the group plus the number of siblings in all groups that contain it.
 //!
 //! # Source
 //!
@@ -70,7 +71,8 @@ impl CoalitionalValue {
     /// Computes the exact value of every player of `game` over a hierarchy of groups.
     ///
     /// Evaluates 2^k coalitions for each group that has players among its members. Here k is the number of
-    /// members of the group plus the number of siblings of the groups that contain it.
+    /// members of the group plus, for each group that contains it, the number of members of that group minus
+    /// one.
     ///
     /// ```
     /// use apportion_games::{Cooking, Hierarchy, Member};
@@ -94,7 +96,7 @@ impl CoalitionalValue {
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
     ) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch so that the rest is compiled once for all games.
+        // Use dynamic dispatch to compile the code below once, not once per game type.
         let game: &dyn Game = &game;
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
@@ -156,7 +158,8 @@ fn groups_of_players(hierarchy: &Hierarchy) -> impl Iterator<Item = usize> {
         .filter(|&group| hierarchy.children(group).iter().any(|&member| member < hierarchy.players()))
 }
 
-/// Returns k: the number of members of a group plus the number of siblings of the groups that contain it.
+/// Returns k: the number of members of `group` plus, for each group that contains it, the number of members
+/// of that group minus one.
 fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
     let members = |group: usize| hierarchy.children(group).len();
     members(group) + hierarchy.above(group).map(|above| members(above) - 1).sum::<usize>()
@@ -165,7 +168,7 @@ fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
 /// Number of coalitions evaluated in one batch; a power of two.
 const CHUNK: usize = 4096;
 
-/// The game u, whose players are the members of one group. It averages v over coalitions of the siblings of
+/// The game u, whose players are the members of one group. It averages v over coalitions of the siblings in
 /// the groups that contain this group, and subtracts v(∅).
 struct GroupGame<'a, G: ?Sized> {
     game: &'a G,
@@ -262,7 +265,8 @@ impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
                     *value = weight * (*value - base);
                 }
             }
-            // Both lengths are powers of two, so a chunk contains whole coalitions or a part of one.
+            // `unions` and `CHUNK` are powers of two, so a chunk contains all rows of one or more coalitions,
+            // or a part of the rows of one coalition.
             let of_one = unions.min(CHUNK) * outputs;
             for (part, values) in values.chunks_exact_mut(of_one).enumerate() {
                 let coalition = start / unions + part;

@@ -21,7 +21,7 @@
 //! |---|---|
 //! | [`Semivalue`] | Shapley, Banzhaf, weighted Banzhaf, Beta-Shapley, custom weights by size or a custom mixing measure: the weights of coalitions by size, in a form that is stable for thousands of players |
 //! | [`Rule`] | quadrature of the mixing measure, exact up to a given degree |
-//! | [`LeastSquaresForm`] | the regression whose solution is the value, if it exists |
+//! | [`LeastSquaresForm`] | the weighted regression whose solution is the value, if there is one |
 //! | [`Attributions`], [`Axis`] | the result of every exact computation: values, v(∅), v(N), and the names of the axes |
 //! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
 //! | [`CoalitionalValue`], [`two_step_shapley`] | exact values for players in groups: Owen, Banzhaf-Owen, any pair of semivalues, for groups or a hierarchy of groups; two-step Shapley |

@@ -1,4 +1,5 @@
-//! Linear game values, which weight the coalitions that each player joins with custom distributions.
+//! Linear game values: averages of marginal contributions, with a custom distribution of coalitions for each
+//! player.
 
 use std::sync::Arc;
 
@@ -10,10 +11,12 @@ use crate::coalitional::ends;
 use crate::enumeration::MAX_PLAYERS;
 use crate::error::{DistributionProblem, ValueError};
 
-/// Maximum number of players if distributions are tabulated from a function of all coalitions.
+/// Maximum number of players if distributions are tabulated from a function of all coalitions, because the
+/// function is called n 2^(n − 1) times.
 const MAX_TABULATED_PLAYERS: usize = 20;
 
-/// Tolerance for the sum of the weights of a distribution.
+/// Maximum difference between the sum of the weights of a distribution and 1, which allows for rounding
+/// errors.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 /// Number of coalitions whose marginal contributions are evaluated in one batch.
@@ -110,8 +113,8 @@ impl LinearValue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Distribution`] for the first distribution that is invalid or whose weights violate (A1)
-    /// or (A2), with the coalition or the difference; [`ValueError::Players`] without distributions.
+    /// [`ValueError::Distribution`] for the first invalid distribution, for example if its weights violate
+    /// (A1) or (A2), with the reason; [`ValueError::Players`] without distributions.
     pub fn from_distributions(distributions: Vec<CoalitionDistribution>) -> Result<Self, ValueError> {
         let players = distributions.len();
         if players == 0 {

@@ -53,9 +53,9 @@ impl Rule {
     /// Creates the Gauss rule of the distribution Beta(a, b), whose density is proportional to t^(a−1)
     /// (1−t)^(b−1). The rule is exact up to degree 2 `nodes` − 1. Beta(1, 1) yields the Gauss-Legendre rule.
     ///
-    /// A distribution whose standard deviation is below 1e-11 of its distance from both ends is replaced by a
-    /// point: its first moment about this point is zero, and the second contributes less than
-    /// `degree² · 1e-22`.
+    /// A distribution whose standard deviation is below 1e-11 times the distances of its mean from 0 and from
+    /// 1 is replaced by a point mass at the mean. Its first moment about this point is zero, and the second
+    /// contributes less than `degree² · 1e-22`.
     pub(crate) fn gauss_jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
         // Compare the variance with the squared mean, and with the square of 1 − mean.
@@ -93,7 +93,7 @@ impl Rule {
         let presence = recurrence.nodes();
         let mut absence = mirrored.nodes();
         absence.reverse();
-        // Compute from the nearer end of \[0, 1\], which is more accurate.
+        // The recurrence from the nearer end of [0, 1] is more accurate.
         let christoffel = |(&t, &u): (&f64, &f64)| {
             if t <= u { recurrence.christoffel_number(t) } else { mirrored.christoffel_number(u) }
         };
@@ -119,8 +119,8 @@ impl Recurrence {
     /// b_1 = a b / (c² (c + 1))     b_k = k (k − 2 + c)(k − 1 + a)(k − 1 + b) / ((g − 1) g² (g + 1))
     /// ```
     ///
-    /// There are no subtractions, and quotients are computed before products. Therefore the result is
-    /// accurate for parameters of any size.
+    /// Nearly equal numbers are never subtracted, and quotients are computed before products. Therefore the
+    /// result is accurate for parameters of any size.
     fn jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
         let diagonal = |k: usize| {

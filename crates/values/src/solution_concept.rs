@@ -38,11 +38,12 @@ pub enum SolutionConcept {
     Semivalue(Semivalue),
     /// A linear value of the players, with custom distributions (Kotsiopoulos et al. 2023, equation 2.6).
     Linear(LinearValue),
-    /// A value for players in groups: Owen, Banzhaf-Owen, any pair of semivalues (equation 3.13).
+    /// A value for players in groups: Owen, Banzhaf-Owen, any pair of semivalues (Kotsiopoulos et al. 2023,
+    /// equation 3.13).
     Coalitional(CoalitionalValue),
-    /// The two-step Shapley value for players in groups (equation 3.19).
+    /// The two-step Shapley value for players in groups (Kotsiopoulos et al. 2023, equation 3.19).
     TwoStepShapley,
-    /// A semivalue of the groups, in the quotient game (Definitions 2.1 and 2.2).
+    /// A semivalue of the groups, in the quotient game (Kotsiopoulos et al. 2023, Definitions 2.1 and 2.2).
     Quotient(Semivalue),
     /// A value for players on a graph: L-Shapley, C-Shapley, Myerson (Chen et al. 2019).
     OnGraph(GraphValue),
@@ -89,7 +90,8 @@ impl SolutionConcept {
         }
     }
 
-    /// Returns whether the values sum to v(N) − v(∅) in every game.
+    /// Returns whether the values sum to v(N) − v(∅) in every game. Returns `false` for all linear values and
+    /// all values on graphs, because their sum depends on the distributions or the graph.
     pub fn is_efficient(&self) -> bool {
         match self {
             Self::Semivalue(semivalue) | Self::Quotient(semivalue) => semivalue.is_efficient(),

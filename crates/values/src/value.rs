@@ -182,8 +182,8 @@ impl Value {
         }
     }
 
-    /// Returns the same value in canonical form, like [`SolutionConcept::simplified`]. A hierarchy with two
-    /// levels is replaced with its partition.
+    /// Returns the same value in canonical form, like [`SolutionConcept::simplified`]. A hierarchy with at
+    /// most two levels is replaced with its partition.
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
@@ -203,7 +203,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] if the number of players of the groups differs;
+    /// [`ValueError::Game`] if the number of players of the groups differs from `players`;
     /// [`ValueError::WeightsForOtherPlayers`] and [`ValueError::DistributionsForOtherPlayers`] for weights
     /// that do not match the number of players, of groups, or of members of some group; any error of
     /// [`CoalitionalValue::check_over`] and [`GraphValue::check`].
@@ -234,8 +234,9 @@ impl Value {
     /// group, or groups of one player.
     ///
     /// Owen and two-step values then equal Shapley values. A pair of semivalues reduces to `within` for a
-    /// single group, and to `between` for groups of one. Quotient values for groups of one are the values of
-    /// the players. The quotient value of a single group is v(N) − v(∅), which is not a semivalue of players.
+    /// single group, and to `between` for groups of one player. Quotient values for groups of one player are
+    /// the values of the players. The quotient value of a single group is v(N) − v(∅), which is not a
+    /// semivalue of players.
     ///
     /// ```
     /// use apportion_games::Partition;
@@ -297,7 +298,7 @@ impl Value {
     ///
     /// Same as [`check`](Self::check); also errors for too many players or groups, and any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch so that the rest is compiled once for all games.
+        // Use dynamic dispatch to compile the code below once, not once per game type.
         let game: &dyn Game = &game;
         self.check(game.players())?;
         match self {

@@ -279,7 +279,7 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
         ("mine-projected-sgd-fig2", 3),
     ];
     assert_eq!(found, expected);
-    // The numbers equal the numbers of the laboratory.
+    // The numbers equal those of the command `laboratory` with the same options.
     let folder = bench.done(&[
         "--dataset",
         IRIS,
@@ -1041,7 +1041,8 @@ impl Patient {
         format!("patient=sh {}", self.0.join("patient.sh").display())
     }
 
-    /// Interrupts a command of the laboratory while it waits, and returns its error output.
+    /// Interrupts a command of the laboratory while its program waits, and returns the error output of the
+    /// command.
     fn interrupted(&self, arguments: &[&str]) -> String {
         let mut running = Command::new(env!("CARGO_BIN_EXE_lab"))
             .args(arguments)

@@ -57,7 +57,7 @@ fn frontier_compares_errors_with_those_of_a_reference() {
         ]
     };
     let (rows, _) = table(&arguments("1"));
-    // With 2n evaluations, msr-adjusted lacks standard errors. 2000 evaluations are nearly all coalitions of
+    // With 2n evaluations, msr-adjusted lacks standard errors. 2000 evaluations would cover all coalitions of
     // 10 players, and are measured for 100 and for 12 players only.
     let budgets = |game: &str| -> Vec<&str> {
         let rows = rows.iter().filter(|row| row["game"] == game && row["estimator"] == "leverage-shap");

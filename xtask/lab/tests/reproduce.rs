@@ -113,7 +113,8 @@ fn artefacts(paper: &str) -> Vec<String> {
     (1..=figures).map(|n| format!("fig{n}")).chain(others.iter().map(|&name| name.to_owned())).collect()
 }
 
-/// The artefacts without a figure. Figure 5 shows photographs, which are not embedded.
+/// The artefacts without a figure. Figure 5 of the paper on L-Shapley and C-Shapley shows photographs, which
+/// are not embedded.
 const WITHOUT_FIGURE: [&str; 8] = [
     "leverage-shap/table1",
     "leverage-shap/table2",
@@ -345,7 +346,7 @@ fn report(out: &Path, artefact: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Rounds to two significant digits, and numerical zeros to zero.
+/// Rounds to two significant digits; numbers below 1e-20 become "exact".
 fn rounded(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() && number.abs() < 1e-20 => json!("exact"),

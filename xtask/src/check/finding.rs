@@ -22,7 +22,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Asserts that these are the findings, in order, each identified by a part of its line.
+/// Asserts that there is one finding for each of `parts`, in order, whose line contains this part.
 #[cfg(test)]
 pub(crate) fn assert_found(findings: &[Finding], parts: &[&str]) {
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();

@@ -32,8 +32,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// Returns the lines inside Rust code blocks, with their line numbers (from 1). Every line of the text starts
-/// with `prefix`.
+/// Returns the lines inside Rust code blocks without `prefix`, with their line numbers (from 1). Lines of the
+/// text that do not start with `prefix` are skipped.
 fn examples<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let mut is_inside = false;
     let mut is_rust = false;

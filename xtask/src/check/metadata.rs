@@ -76,8 +76,8 @@ pub(crate) struct Member {
     /// Names of the packages that the manifest depends on directly, including dev-dependencies and build
     /// dependencies.
     pub(crate) needs: Vec<String>,
-    /// Names of all packages that the crate is built with, excluding packages only needed for tests, with the
-    /// features that the workspace enables.
+    /// Names of all packages that the crate is built with when the workspace is built, excluding packages
+    /// that only tests need.
     pub(crate) builds_with: Vec<String>,
     pub(crate) is_published: bool,
     pub(crate) rust_version: Option<RustVersion>,

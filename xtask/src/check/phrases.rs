@@ -14,7 +14,8 @@ struct Phrase<'a> {
     exceptions: Vec<&'a str>,
 }
 
-/// Returns a finding for each line that contains a phrase of `list`, or for an invalid list.
+/// Returns a finding for each line that contains a phrase of `list`, or a single finding if the list is
+/// invalid.
 pub(crate) fn findings(files: &[File], list: &str) -> Vec<Finding> {
     let phrases = match parse(list) {
         Ok(phrases) => phrases,

@@ -2,8 +2,8 @@
 //!
 //! The `rust-version` of a crate concerns its users, and must be sufficient for all its dependencies. The
 //! version in the README concerns clones of the repository, and must be sufficient for `cargo test`, which
-//! builds the default members with their tests. So a library may support an older Rust than its tests and
-//! tools.
+//! builds the default members with their tests. A library may therefore support an older Rust than its tests
+//! and tools.
 
 use super::files::File;
 use super::finding::Finding;
@@ -39,7 +39,7 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
 /// version for a clone of the repository.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // The change log states the versions of the past.
+    // The change log mentions the Rust versions of earlier releases.
     for file in files.iter().filter(|file| file.path.ends_with(".md") && file.path != "CHANGELOG.md") {
         let member = members.iter().find(|member| file.path.starts_with(&format!("{}/", member.folder)));
         let of_crate = member.and_then(|member| member.rust_version);

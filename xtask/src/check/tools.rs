@@ -48,7 +48,7 @@ fn tool(root: &Path, name: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the latest release tag that precedes the checked-out commit.
+/// Returns the latest release tag on the checked-out commit or its ancestors, or `None` if there is none.
 fn last_release(root: &Path) -> Result<Option<String>> {
     let said = Command::new("git")
         .args(["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"])

@@ -1,5 +1,5 @@
-//! `cargo xtask mutants`: small faults (mutants) that a snapshot test or the check of recorded verdicts must
-//! catch.
+//! `cargo xtask mutants`: small faults (mutants) that a test of the laboratory or the check of recorded
+//! verdicts must catch.
 //!
 //! | file | contents |
 //! |---|---|
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     Ok(())
 }
 
-/// Returns the mutants with these names in a directory, sorted by name.
+/// Returns the mutants in a directory that have one of `names`, sorted by name; without names, all mutants.
 fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     let mut all = Vec::new();
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;

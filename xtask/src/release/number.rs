@@ -99,7 +99,7 @@ fn replaced(text: &str, current: &Number, next: &Number) -> String {
 ///
 /// # Errors
 ///
-/// If a version differs.
+/// If a version differs, or no file states a version.
 pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
     let mut stated = 0;
     for path in files(root)? {

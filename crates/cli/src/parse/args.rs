@@ -276,7 +276,7 @@ pub(crate) struct Engine {
     pub(crate) precision: PrecisionOption,
 }
 
-/// A kernel, or the automatic choice of one.
+/// An algorithm for exact values of trees, or the automatic choice of one.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum KernelOption {
     Auto,
@@ -287,7 +287,7 @@ pub(crate) enum KernelOption {
     Masks,
 }
 
-/// The number type of tables.
+/// The floating-point type of the lookup tables.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum PrecisionOption {
     F64,
@@ -311,7 +311,7 @@ pub(crate) enum Interactions {
 }
 
 impl Interactions {
-    /// Returns the content of the diagonal of a matrix.
+    /// Returns the kind of entries on the diagonal of the interaction matrix.
     pub(crate) fn diagonal(&self) -> Diagonal {
         match self {
             Self::Remainder => Diagonal::Remainder,
@@ -324,13 +324,14 @@ fn interactions(text: &str) -> Result<Interactions, String> {
     match text {
         "index" => Ok(Interactions::Index),
         "remainder" => Ok(Interactions::Remainder),
-        name => name.parse().map(Interactions::Of).map_err(|error| {
-            format!("expected index, remainder or the name of an interaction index; {error}")
-        }),
+        name => name
+            .parse()
+            .map(Interactions::Of)
+            .map_err(|error| format!("{error}; or use index or remainder, for a matrix of pairs")),
     }
 }
 
-/// A requested accuracy, instead of a budget.
+/// The requested accuracy: a tolerance, and how the error is measured.
 #[derive(Debug, Args)]
 pub(crate) struct Accuracy {
     /// Tolerance: evaluate until the error is small enough
@@ -558,7 +559,7 @@ pub(crate) struct Predictor {
 }
 
 impl Predictor {
-    /// Returns the output of a neural network that the options name.
+    /// Returns the name of the network output that `--model-output` specifies, if any.
     pub(crate) fn output(&self) -> Option<&str> {
         #[cfg(feature = "networks")]
         return self.model_output.as_deref();

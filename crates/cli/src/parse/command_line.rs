@@ -16,9 +16,9 @@ pub(crate) struct CommandLine {
     pub(crate) is_abridged: bool,
 }
 
-/// Formats arguments as for a Unix shell. The first one, the name of the program, loses its directory. The
-/// command of `--predict` is reduced to the name of its program, unless the arguments include
-/// `--show-command`.
+/// Formats arguments as for a Unix shell. The first one, the path of the program, is replaced with
+/// `apportion`. The command of `--predict` is reduced to the name of its program, unless the arguments
+/// include `--show-command`.
 pub(crate) fn as_typed(arguments: &[OsString]) -> CommandLine {
     let shows_all = arguments.iter().any(|argument| argument == SHOW);
     let mut line = CommandLine { text: "apportion".to_owned(), is_abridged: false };
@@ -39,8 +39,8 @@ pub(crate) fn as_typed(arguments: &[OsString]) -> CommandLine {
     line
 }
 
-/// Returns the name of the program that a shell command starts, without its directory, its arguments and the
-/// variables set before it.
+/// Returns the name of the program that a shell command starts, followed by `…`. The directory, the arguments
+/// and the variables set before the name are omitted. Returns only `…` if the name cannot be determined.
 fn abridged(command: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+./".contains(letter);
     let name = words(command).find(|word| !is_assignment(word)).unwrap_or_default();
@@ -48,8 +48,8 @@ fn abridged(command: &str) -> String {
     if name.is_empty() { "…".to_owned() } else { format!("{name} …") }
 }
 
-/// Splits a shell command into words. Blanks within quotes or brackets, or after a backslash, do not end a
-/// word. Quotes are kept.
+/// Splits a shell command into words. Whitespace within quotes, parentheses or braces, or after a backslash,
+/// does not end a word. Quotes are kept.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let mut rest = command.trim_start();
     std::iter::from_fn(move || {

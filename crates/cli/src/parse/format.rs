@@ -53,7 +53,7 @@ impl Format {
         })
     }
 
-    /// Returns whether facts can be written in this format.
+    /// Returns whether the facts of `inspect` and `groups` can be written in this format.
     pub(crate) fn is_for_facts(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl | Self::Csv | Self::Table)
     }

@@ -115,11 +115,11 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
 pub(crate) enum Extent {
     /// `-h`, in which the text of an option includes its values.
     Short,
-    /// `--help` and everything else.
+    /// `--help` and all other uses, such as completions and manual pages.
     Long,
 }
 
-/// Arranges the help of the command.
+/// Arranges the options of all subcommands under [`HEADINGS`], for help of this extent.
 pub(crate) fn arrange(whole: Command, extent: Extent) -> Command {
     let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.into_iter().fold(whole, |command, name| {
@@ -134,7 +134,7 @@ pub(crate) fn arrange(whole: Command, extent: Extent) -> Command {
     })
 }
 
-/// Puts an option under its heading, with its short line for `-h` of a long command.
+/// Puts an option under its heading. If the command is in [`LONG`], `-h` shows the short line of the option.
 fn arranged(option: Arg, is_long: bool, extent: Extent) -> Arg {
     let of = |(heading, options): &(&'static str, &'static [Entry])| {
         let place = options.iter().position(|(id, _)| *id == option.get_id().as_str())?;

@@ -205,7 +205,7 @@ pub(crate) struct Division {
     pub(crate) timings: bool,
 }
 
-/// The score of a prediction, which is the value of a coalition.
+/// The score of the network's outputs that defines the value of a coalition.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum ScoreName {
     /// The outputs of the network.
@@ -246,7 +246,7 @@ pub(crate) enum Split {
     Punctuation,
     /// At blanks only.
     Blanks,
-    /// Into runs of letters and digits, without the rest.
+    /// Into runs of letters and digits; other characters are dropped.
     Words,
 }
 

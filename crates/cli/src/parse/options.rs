@@ -8,7 +8,8 @@ use super::args::{Accuracy, Explain};
 use crate::option_error::usage;
 
 impl Explain {
-    /// Returns the options of the explainer. Groups and graphs are not yet checked against the features.
+    /// Returns the options of the explainer, except the groups and the graph, which depend on the names of
+    /// the features.
     pub(crate) fn options(&self) -> Result<Options> {
         let mut options = Options::default();
         options.value = self.value.clone();
@@ -32,7 +33,7 @@ impl Explain {
 }
 
 impl Accuracy {
-    /// Sets the accuracy options.
+    /// Sets the accuracy options, or returns an error if they are invalid.
     pub(crate) fn set(&self, options: &mut Options) -> Result<()> {
         options.accuracy.tolerance = self.until;
         options.accuracy.confidence = self.confidence;
@@ -110,7 +111,8 @@ mod tests {
         for name in &names {
             assert!(Options::NAMES.contains(name) || OF_FILES.contains(name), "{name}");
         }
-        // The command chooses the kernel for all rows of a file, and always omits features without effect.
+        // The command sets `rows` itself, so that the kernel is chosen for all rows of a file. It always
+        // omits features without effect, so it has no option `keep-null-players`.
         let of_others = ["rows", "keep-null-players"];
         for name in Options::NAMES.iter().filter(|name| !of_others.contains(name)) {
             assert!(names.contains(name), "{name}");

@@ -2,7 +2,7 @@
 
 use apportion::{Ensemble, Rounds};
 
-/// Parses `all`, the number of first rounds (`50`), or a range without its end (`10..50`).
+/// Parses `all`, a number of first rounds (`50`), or a half-open range (`10..50`).
 pub(crate) fn rounds(text: &str) -> Result<Rounds, String> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let range = match text.split_once("..") {
@@ -15,14 +15,12 @@ pub(crate) fn rounds(text: &str) -> Result<Rounds, String> {
         Some(_) => {
             Err("empty range of rounds; expected K (the first K), A..B (from A to B − 1), or all".to_owned())
         }
-        None => {
-            Err("not a range of rounds; expected K (the first K), A..B (from A to B − 1), or all".to_owned())
-        }
+        None => Err("invalid rounds; expected K (the first K), A..B (from A to B − 1), or all".to_owned()),
     }
 }
 
-/// Describes the rounds in use, if they are not all rounds of the file: `0..13 of 60, up to the best one
-/// (best_iteration)`.
+/// Describes the rounds in use, if they are not all rounds of the file. An example is `0..13 of 60, up to the
+/// best one (best_iteration)`.
 pub(crate) fn in_words(model: &Ensemble) -> Option<String> {
     let (used, count) = (model.rounds(), model.round_count());
     let why = match model.best_round_count() {

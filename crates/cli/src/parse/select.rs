@@ -32,10 +32,14 @@ impl Selection {
         self.ranges.iter().flat_map(within).collect()
     }
 
-    /// Returns the selected rows, or an error if one is not below `count`, the number of rows of `what`.
+    /// Returns the selected rows, or an error if one of them is not below `count`, the number of rows of
+    /// `what`.
     pub(crate) fn rows(&self, count: usize, option: &str, what: &str) -> Result<Vec<usize>> {
         if count == 0 {
-            bail!("{option} requires rows to select from, but {what} has no rows; remove {option}");
+            bail!(
+                "{option} requires rows to select from, but {what} has no rows; pass at least one row, or \
+                 remove {option}"
+            );
         }
         for &(first, last) in &self.ranges {
             if last >= count {

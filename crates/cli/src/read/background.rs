@@ -18,7 +18,7 @@ use crate::failure::Usage;
 use crate::messages;
 use crate::parse::args::{Explain, Game};
 
-/// Rows of the data, row-major, with their weights, if any.
+/// Rows in row-major order, with their weights, if any.
 pub(crate) struct Data {
     pub(crate) values: Vec<f64>,
     pub(crate) weights: Option<Vec<f64>>,
@@ -61,7 +61,7 @@ impl BackgroundDescription {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }
 
-    /// Returns the facts for results, by name.
+    /// Returns the facts about the background for the results, by name.
     pub(crate) fn about(&self) -> Vec<(&'static str, Value)> {
         let rows = self.rows.map(|rows| ("background_rows", json!(rows)));
         rows.into_iter().chain([("background_digest", json!(self.digest))]).collect()
@@ -103,7 +103,7 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
     })
 }
 
-/// Draws a sample of the rows file.
+/// Returns a sample of the rows file as the background.
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
@@ -172,8 +172,8 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
     }
 }
 
-/// Returns the model with the cover of the specified background rows, for the path-dependent game, or `None`
-/// if the options do not specify any.
+/// Returns the model with the cover of the specified background rows, for the path-dependent game, and a
+/// description of these rows. Returns `None` if the options do not specify any rows.
 pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, BackgroundDescription)>> {
     let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
         if args.input.columns.weights.is_some() {
@@ -298,7 +298,7 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     if !odd.is_empty() {
         messages::note(format_args!(
             "--background mean: the mean of {} is not a possible value, because the rows contain only \
-             integers or two values; consider background rows instead",
+             integers or two values; pass background rows with --background FILE instead",
             listed(&odd)
         ));
     }
@@ -344,7 +344,8 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are strings, which only programs accept, because `what` requires numbers.
+/// Returns an error if the rows contain strings, because `what` requires numbers. Only programs accept
+/// strings. `instead` is the alternative that the message suggests.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

@@ -33,8 +33,8 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Starts reading the columns that a model expects. If there is no model yet, reads all columns, with
-    /// their `texts`.
+    /// Starts reading the columns that a model expects. If there is no model yet, reads all columns, and
+    /// stores their strings in `texts`.
     pub(crate) fn new(
         path: &Path,
         model: Option<&Arc<AnyModel>>,
@@ -74,7 +74,7 @@ impl Feed {
         Ok(table)
     }
 
-    /// Appends rows to `table` until it has `rows` rows or all rows have been read.
+    /// Appends rows to `table` until it has at least `rows` rows or all rows have been read.
     pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
         while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
             match self.messages.recv()? {

@@ -15,8 +15,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let bytes = std::fs::read(path).with_context(says)?;
     let GroupList(groups) = serde_json::from_slice(&bytes)
         .context(
-            "expected groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with groups or \
-             features as members",
+            "the file must contain groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with \
+             groups or features as members",
         )
         .with_context(says)?;
     Ok(groups)
@@ -161,7 +161,7 @@ mod tests {
             "[[true]]",
         ] {
             let message = format!("{:#}", groups(text).unwrap_err());
-            assert!(message.contains("expected groups as"), "{text}: {message}");
+            assert!(message.contains("must contain groups as"), "{text}: {message}");
         }
         assert!(
             format!("{:#}", read(Path::new("/nowhere/a.json")).unwrap_err())

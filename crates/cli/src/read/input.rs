@@ -94,7 +94,7 @@ pub(crate) fn check_for_game(
     )
 }
 
-/// Rows that are explained together.
+/// Rows that are processed together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// The index of each row in the file.
@@ -228,7 +228,8 @@ impl Input {
 }
 
 impl Batches {
-    /// Returns the number of rows, if all have been read.
+    /// Returns the number of selected rows, or `None` if the file has not been read to its end or the first
+    /// rows have been removed from memory.
     pub(crate) fn count(&self) -> Option<usize> {
         let all = self.table.len();
         match &self.selection {
@@ -250,8 +251,8 @@ impl Batches {
         (self.count().unwrap_or(self.size).min(self.size), rows.slice(0..rows.len().min(1)))
     }
 
-    /// Returns the first rows of the file, at most `count` and at most those of a batch. Must be called
-    /// before the first batch is taken.
+    /// Returns the first rows of the file, at most `count` rows and at most one batch. Must be called before
+    /// the first batch is taken.
     pub(crate) fn first(&self, count: usize) -> Rows<'_> {
         let rows = Rows::new(&self.table.values, self.columns);
         rows.slice(0..rows.len().min(count).min(self.size))
@@ -267,7 +268,7 @@ impl Batches {
         Ok(next)
     }
 
-    /// Returns a batch without rows, for a file that has none.
+    /// Returns a batch without rows, for a file without rows.
     pub(crate) fn empty(&self) -> Batch {
         self.batch(Vec::new())
     }
@@ -287,7 +288,7 @@ impl Batches {
             }
             let end = self.table.len().min(self.start + self.size);
             if self.start == end {
-                // Rows of the selection may lie beyond the end of the file.
+                // Return an error for selected rows beyond the end of the file.
                 if let Some(selection) = &self.selection {
                     selection.rows(self.before + self.table.len(), "--select", &self.name())?;
                 }
@@ -303,7 +304,7 @@ impl Batches {
         }
     }
 
-    /// Returns the next rows in the order of the selection; all rows are in memory.
+    /// Returns the next rows in the order of the selection. All rows must be in memory.
     fn next_in_any_order(&mut self, rows: &[usize]) -> Result<Option<Batch>> {
         let rows = &rows[self.start.min(rows.len())..];
         let rows = rows[..rows.len().min(self.size)].to_vec();

@@ -168,7 +168,8 @@ impl AnyModel {
         }
     }
 
-    /// Returns the categories of a feature, indexed by their codes, as far as the model stores them.
+    /// Returns the categories of a feature, indexed by their codes. Returns an empty list if the model does
+    /// not store the categories, or if their codes are not their indices.
     pub(crate) fn categories(&self, feature: usize) -> Vec<String> {
         let name = |category: &Category| match category {
             Category::Text(text) => text.clone(),

@@ -9,8 +9,8 @@ use crate::parse::rounds;
 use crate::read::background;
 use crate::read::input::Input;
 
-/// Returns the explained output, if it is not the margin of the whole model, and the background, if the
-/// options do not determine it.
+/// Returns the explained output if it is not the margin, the boosting rounds if not all are used, and the
+/// background if the options do not determine it.
 pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
     let model = input.model.trees();
     let link = || ("output", json!(model.and_then(Ensemble::link).map(Link::name)));

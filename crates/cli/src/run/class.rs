@@ -103,8 +103,8 @@ impl Classes {
     }
 }
 
-/// Returns the name that is the same number as `class` in a different notation (1.0 and 1), if there is
-/// exactly one.
+/// Returns the index of the name that is the same number as `class` in a different notation (1.0 and 1), if
+/// there is exactly one such name.
 fn same_number(class: &str, names: &[String]) -> Option<usize> {
     let number: f64 = class.parse().ok()?;
     let is_same = |name: &String| name.parse::<f64>() == Ok(number);

@@ -22,7 +22,7 @@ use crate::parse::format::Format;
 use crate::read::model::{self, AnyModel};
 use crate::read::rows;
 
-/// The number of bytes that identify the kind of a file.
+/// The number of bytes at the start of a file from which its kind is identified.
 const ENOUGH: usize = 512;
 /// The maximum number of distinct values that are counted per column.
 const MAX_DISTINCT_NUMBERS: usize = 10_000;

@@ -115,8 +115,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         let name = |row: usize| format!("row {row}");
         check_for_model(&input, sample, name)?;
         messages::note(format_args!(
-            "the table has several batches, so the surrogate of method table is learned from its first {} \
-             rows",
+            "the rows are read in several batches, so the surrogate of method table is learned from the \
+             first {} rows",
             sample.len()
         ));
         let surrogate = pool.install(|| explainer.learn(sample))?;
@@ -132,8 +132,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             progress.set_style(style_of_runs(batches.count())?);
             let mut run = options.clone();
             run.game = Some(game);
-            // The budget of the table method is a number of rows, not of whole evaluations; and the surrogate
-            // of the automatic method is another one.
+            // Keep the method and the budget of the options for the table method. Its budget determines a
+            // number of rows instead of evaluations, and the automatic method learns a different surrogate.
             if method != Method::Table {
                 (run.method, run.budget) = (method, budget.map(Budget::Evaluations));
             }

@@ -25,7 +25,7 @@ use crate::read::groups::names_of_groups;
 use crate::read::input::{Batch, Batches, Input};
 use crate::write::timings::Timings;
 
-/// The default order.
+/// The default of `--order`.
 const ORDER: usize = 2;
 
 /// Returns the requested interaction index and its order, or `None` for a matrix of pairs or for values.
@@ -45,8 +45,8 @@ pub(crate) fn requested_index(args: &Explain) -> Result<Option<(InteractionIndex
                 Ok(Some((index.clone(), order)))
             }
             _ => refuse(
-                "--interactions with an index cannot be combined with --value; remove --value (for groups: \
-                 use quotient-shapley)",
+                "--interactions with an index cannot be combined with --value, except quotient-shapley for \
+                 groups; remove --value",
             ),
         },
         (Some(args::Interactions::Index), value, _) => match value {
@@ -60,8 +60,8 @@ pub(crate) fn requested_index(args: &Explain) -> Result<Option<(InteractionIndex
     }
 }
 
-/// Returns an upper bound on the number of coalitions of up to `order` features, divided by the number of
-/// features.
+/// Returns the number of nonempty coalitions of up to `order` features, but at most [`MAX_INTERACTIONS`],
+/// divided by the number of features and rounded up.
 pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
     let of_size =
         |size: usize| (1..=size).fold(1.0, |ways, k| ways * (features as f64 - k as f64 + 1.0) / k as f64);
@@ -169,7 +169,7 @@ pub(crate) fn run(
 }
 
 /// Collects the indices of all rows into a batch; all rows have the same coalitions. The empty coalition is
-/// included if it has a separate index.
+/// included if its index differs from the base value.
 fn block(found: &[Interactions]) -> results::Batch {
     let mut block = results::Batch::default();
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());
@@ -183,7 +183,7 @@ fn block(found: &[Interactions]) -> results::Batch {
         if has_own_constant {
             block.values.extend(row.constant());
         }
-        // An index without an error is exact, and so is the index of the empty coalition.
+        // Indices without an error and the index of the empty coalition are exact, so their error is 0.
         block.std_errors.resize(block.values.len(), 0.0);
         block.values.extend(row.values());
         block.std_errors.extend(row.std_errors().unwrap_or_default());
@@ -211,7 +211,7 @@ mod tests {
         };
         let estimates = [found(0.0).with_std_errors(vec![0.5, 0.25]), found(0.0)];
         assert_eq!(block(&estimates).std_errors, [0.5, 0.25, 0.0, 0.0]);
-        // The empty coalition has a separate index.
+        // The index of the empty coalition, 7, differs from the base value, 0.
         let with_constants = [found(7.0), found(7.0).with_std_errors(vec![0.5, 0.25])];
         let block = block(&with_constants);
         assert_eq!(block.std_errors, [0.0, 0.0, 0.0, 0.0, 0.5, 0.25]);

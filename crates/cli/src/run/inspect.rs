@@ -1,4 +1,5 @@
-//! `apportion inspect`: the contents of a file, and for a model also how the engine would explain it.
+//! `apportion inspect`: the contents of a file, and for a tree ensemble also how the tree method would
+//! explain it.
 
 use std::path::Path;
 

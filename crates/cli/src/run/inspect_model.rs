@@ -1,4 +1,4 @@
-//! The contents of a tree ensemble, and how the engine would explain it.
+//! The contents of a tree ensemble, and how the tree method would explain it.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ pub(crate) fn completions(args: &Completions, mut command: clap::Command) -> Res
 
 /// Writes the manual page of the command `all` or of one of its subcommands, in roff.
 pub(crate) fn man(args: &Man, mut all: clap::Command) -> Result<()> {
-    // Fills in the full names and usages of the subcommands.
+    // Fill in the full names and usages of the subcommands.
     all.build();
     let command = match &args.command {
         None => all,

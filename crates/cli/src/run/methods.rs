@@ -44,8 +44,9 @@ pub(crate) fn run(args: &Methods) -> Result<()> {
     Destination::Standard.write(|out| Ok(out.write_all(list.as_bytes())?))
 }
 
-/// Returns an example with four players, in two groups or on a line. Whether a method supports a value does
-/// not depend on the players, the groups or the graph.
+/// Returns the value of this solution concept for four players. If the concept requires groups or a graph,
+/// the players are in two groups or on a line. Whether a method supports a value does not depend on the
+/// players, the groups or the graph.
 fn example(concept: &SolutionConcept) -> Result<Value> {
     let groups = match concept.needs_partition() {
         true => Some(Partition::new(4, vec![vec![0, 1], vec![2, 3]])?),

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Plot) -> Result<()> {
     picture.write((args.kind, &options), &explained, f64::from(args.scale), &destination)
 }
 
-/// Converts the options for these results.
+/// Converts the arguments to options for figures of these results.
 fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
     let player = |name: &String| {
         let by_number =

@@ -56,7 +56,11 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
             return Err(anyhow::Error::from_boxed(error).context("the model failed"));
         }
         if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
-            bail!("the model predicts {} for row {}; check the model", margins[at], batch.rows[at / outputs]);
+            bail!(
+                "the prediction for row {} is {}; predictions must be finite, so check the model",
+                batch.rows[at / outputs],
+                margins[at]
+            );
         }
         Ok(results::Batch {
             rows: batch.rows,

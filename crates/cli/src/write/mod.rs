@@ -39,7 +39,7 @@ pub(crate) fn write_all(
 }
 
 /// Returns an error if standard output was closed before the command started, because the first file to be
-/// opened would get its descriptor.
+/// opened would then get the descriptor of standard output.
 #[cfg(unix)]
 pub(crate) fn check_open() -> Result<()> {
     if rustix::io::fcntl_getfd(std::io::stdout()).is_err() {

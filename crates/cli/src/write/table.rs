@@ -31,7 +31,8 @@ pub(super) enum LastColumn {
     Bars,
 }
 
-/// Writes aligned lines of cells: names and bars to the left, numbers to the right.
+/// Writes lines of cells in aligned columns: the first column and bars to the left, all other columns to the
+/// right.
 pub(super) fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Write) -> io::Result<()> {
     let columns = lines.first().map_or(0, Vec::len);
     let lines: Vec<Vec<_>> = lines.iter().map(|line| line.iter().map(|cell| shown(cell)).collect()).collect();

@@ -139,7 +139,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(some_but_not_all > 0);
     assert!(stored(&path).is_some(), "a checkpoint is whole at any time");
     assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), expected);
-    // Finished rows are not explained again.
+    // The checkpoint contains all ten rows, and resuming from it gives the same results.
     let stored = stored(&path).unwrap();
     assert_eq!(stored["finished"].as_object().unwrap().len(), 10);
     assert_eq!(bytes(&long(&["--resume", file])), expected);
@@ -170,7 +170,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
         whole.replacen("\"base\":", "\"base\": ", 1).replacen("\"evaluations\":", "\"evaluations\":1", 1),
     )
     .unwrap();
-    assert!(refused(&long(&["--resume", file])).contains("it was changed after it was written"));
+    assert!(refused(&long(&["--resume", file])).contains("the checksum does not match"));
     fs::write(&path, "{}").unwrap();
     assert!(refused(&long(&["--resume", file])).contains("is not a checkpoint"));
     // A checkpoint of an older format may have any content.
@@ -234,7 +234,7 @@ fn a_checkpoint_does_not_change_results_of_a_budget() {
             ["--select", "0-2", "--method", method, "--budget", "1024", "--checkpoint", &at(method)];
         let plain = bytes(&diabetes(&options[..6]));
         assert_eq!(bytes(&diabetes(&options)), plain, "{method}");
-        // A second run must not replace the checkpoint of the first one with an empty one.
+        // A second run must not replace the checkpoint of the first one with an empty checkpoint.
         let before = fs::read(at(method)).unwrap();
         let output = run(&diabetes(&options));
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -315,7 +315,7 @@ fn draws_of_a_conditional_game_are_raised_unless_the_budget_forbids() {
     let raised = explain(&[]);
     assert_eq!(raised["certificate"]["stopped_by"], "tolerance");
     assert!(raised["draws"].as_u64().unwrap() > 100, "{}", raised["draws"]);
-    // There are 1024 coalitions in total.
+    // A run that evaluates all 1024 coalitions leaves none of this budget for more draws.
     let short = explain(&["--budget", "1024"]);
     assert_eq!((&short["certificate"]["stopped_by"], &short["draws"]), (&"draws".into(), &100.into()));
 }

@@ -44,7 +44,7 @@ fn without_a_background_the_covers_of_the_model_are_played_and_a_line_says_so() 
     assert_eq!(results, named);
     let named = run(&on("explain", MODEL, ROWS, &["--select", "5", "--game", "path-dependent"]));
     assert!(named.stderr.is_empty());
-    // The default applies to pairs, too.
+    // The default game also applies to interactions of pairs.
     let pairs = ["--select", "5", "--interactions=remainder"];
     assert_eq!(json(&on("explain", MODEL, ROWS, &pairs))["game"], "path-dependent");
 }

@@ -1,4 +1,4 @@
-//! The tree engine in the command: formats, interactions of pairs, kernels, compiled backgrounds, and outputs
+//! The tree method in the command: formats, interactions of pairs, kernels, compiled backgrounds, and outputs
 //! after the link function.
 
 use std::fs;
@@ -116,7 +116,7 @@ fn interactions_in_the_convention_of_remainders_sum_to_the_values() {
                 assert!((0..100).all(|at| index[at] == index[at % 10 * 10 + at / 10]), "symmetric");
                 some_interact |= (0..100).any(|at| at / 10 != at % 10 && index[at].abs() > 1e-3 * scale);
             }
-            // With the mean as the background, the model is additive for row 3.
+            // At least one row has an interaction; otherwise, the sums above would be trivial.
             assert!(some_interact, "{game:?}, {value}");
         }
     }

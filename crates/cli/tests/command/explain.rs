@@ -264,7 +264,7 @@ fn a_reader_that_goes_away_ends_the_run_without_a_word_and_with_status_1() {
     }
 }
 
-/// Returns a model with a tree with one split, which predicts 1 if a < 2, else 3.
+/// Returns a model with one tree with one split, which predicts 1.5 if a < 2, else 3.5.
 fn stump_of_one_feature() -> String {
     let mut model: serde_json::Value = serde_json::from_str(&stump_of_two_features()).unwrap();
     let learner = &mut model["learner"];
@@ -282,7 +282,7 @@ fn stump_of_one_feature() -> String {
     model.to_string()
 }
 
-/// Returns a model with a tree with two splits, which predicts 1 if a < 2, else 2 if b < 10, else 4.
+/// Returns a model with one tree with two splits, which predicts 1.5 if a < 2, else 2.5 if b < 10, else 4.5.
 pub(crate) fn stump_of_two_features() -> String {
     r#"{"version":[3,0,0],"learner":{"attributes":{},
     "feature_names":["a","b"],"feature_types":["float","float"],

@@ -206,7 +206,7 @@ fn the_dendrogram_of_the_data_is_a_hierarchy() {
     let options = ["--select", "3", "--value", "owen", "--groups", "auto=tree", "--background", "mean"];
     let results = json(&diabetes(&options));
     assert_efficient(&results, "auto=tree");
-    // Every group has two members, apart from single features at the top level.
+    // Every group has at most two members.
     fn is_binary(group: &serde_json::Value) -> bool {
         group.as_array().is_none_or(|members| members.len() <= 2 && members.iter().all(is_binary))
     }

@@ -34,8 +34,8 @@ fn random(draw: &mut u64) -> f64 {
     (*draw >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Kills runs that write `out`, which must then contain either `before` or `whole`, and checks the files
-/// after the next run.
+/// Kills runs that write `out`, which must then contain either its previous content or complete results, and
+/// checks the files after the next run.
 fn kill(arguments: &[String], out: &Path, draw: &mut u64) {
     let folder = out.parent().unwrap();
     let started = Instant::now();

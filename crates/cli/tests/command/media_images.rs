@@ -52,8 +52,8 @@ fn patches_get_what_the_definitions_say() {
     }
 }
 
-/// Checks Definition 2 with order 1 for each of 64 pixels: its connected coalitions are the pixel with any
-/// subset of its neighbours.
+/// Checks C-Shapley values of order 1 (definition 2 of Chen et al., 2019) for each of 64 pixels. The
+/// connected coalitions of a pixel consist of the pixel and any subset of its neighbours.
 #[test]
 fn single_pixels_get_what_the_definition_says() {
     let Masked { network, present, absent, .. } = digit(1);

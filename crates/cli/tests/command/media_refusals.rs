@@ -292,8 +292,7 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     assert_eq!(files(bench.outputs.path()), Vec::<String>::new());
 }
 
-/// On a device that is always full, neither the picture nor the results appear if the other cannot be
-/// written.
+/// If the picture or the results cannot be written, because the device is full, neither of them appears.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_and_results_appear_together() {

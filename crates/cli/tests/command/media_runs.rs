@@ -213,7 +213,7 @@ fn a_run_until_an_accuracy_is_certified() {
     let certificate = &explained(&results)["certificate"];
     assert_eq!(certificate["stopped_by"], "tolerance");
     assert!(results["accuracy"].as_str().unwrap().starts_with("Euclidean error 0.05"));
-    // This is the default limit of such runs, as documented in the README.
+    // By default, a run with a tolerance may evaluate all 2^16 coalitions of the 16 patches.
     assert_eq!(results["budget"], 65_536);
     let exact = json(&digit(&["--until", "0.05"]));
     assert_eq!(explained(&exact)["certificate"]["guarantee"], "exact");
@@ -247,7 +247,7 @@ fn notes_say_what_a_value_comes_to() {
     }
 }
 
-/// Checks the values that the note mentions.
+/// Checks that values for orders beyond the diameter equal the values that the note names.
 #[test]
 fn values_beyond_the_diameter_are_those_that_the_note_names() {
     for (value, plainer) in [

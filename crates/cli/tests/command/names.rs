@@ -10,7 +10,8 @@ use crate::support::{json, run};
 const ESCAPE: &str = "\u{1b}]0;owned\u{7}";
 const FORMULA: &str = "=1+1";
 
-/// Writes a model and rows with such names and ids, and returns their paths.
+/// Writes a model and rows whose names and ids contain control sequences and formulas, and returns their
+/// paths.
 fn files(bench: &Bench) -> [String; 2] {
     let mut model: Value = serde_json::from_str(&stump_of_two_features()).unwrap();
     model["learner"]["feature_names"] = json!([ESCAPE, FORMULA]);

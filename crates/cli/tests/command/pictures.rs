@@ -124,7 +124,7 @@ fn what_is_not_there_is_refused_with_what_is() {
         (&["--where", "\"age\" > 3"], "unknown feature \"age\""),
         (
             &["--where", "petal length (cm) > 1000"],
-            "no row satisfies it, as the inputs of petal length (cm) range from 1.3",
+            "no row satisfies it; the inputs of petal length (cm) range from 1.3",
         ),
     ] {
         let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };

@@ -107,7 +107,7 @@ fn batches_workers_and_threads_change_no_byte() {
     ] {
         assert_eq!(explain(more), expected, "{more:?}");
     }
-    // This process dies repeatedly.
+    // Each process of this program exits at its ninth batch.
     let dying = server("[ $batch = 9 ] && exit 3");
     let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
     assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), expected);
@@ -157,8 +157,8 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
     for death in
         ["echo 'no memory left' >&2; exit 5", "sleep 1000", "kill -9 $$", "echo oops", "echo 1; echo"]
     {
-        // The program fails while a directory exists. It cannot depend on a file, because the command must
-        // stay the same for the checkpoint, which also compares the files named in it.
+        // The program fails while a directory exists. It does not depend on a file, because the checkpoint
+        // requires the same command and the same contents of the files that the command names.
         let program = server(&format!("[ -e {} ] && [ $batch = 20 ] && {{ {death}; }}", ill.display()));
         let expected = text(&case.arguments("explain", &program, &estimate));
         let checkpoint = case.path("checkpoint");
@@ -232,8 +232,8 @@ fn what_does_not_go_with_a_program_is_refused() {
     assert!(told.contains("--model <FILE>"), "{told}");
 }
 
-/// A program whose output is a sum of terms: one for each of the string features city, code, day, price and
-/// flag, and one for the product of the first two.
+/// A program whose output is a sum of terms for certain strings in the features city, code, day, price and
+/// flag, and a term for the combination of a city and a code.
 const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do \
      IFS=, read city code day price flag; \
      v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; \

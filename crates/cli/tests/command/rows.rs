@@ -1,5 +1,5 @@
-//! Rows in files: identical results for all formats, columns that are set aside, standard input, and groups
-//! with unusual names.
+//! Rows in files: identical results for all formats, columns that are not features, standard input, and
+//! groups with unusual names.
 
 use assert_cmd::Command;
 use serde_json::{Value, json as document_of};
@@ -13,7 +13,7 @@ fn stored(name: &str) -> String {
     format!("{}/../rows/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the stump with other feature names.
+/// Returns the model of [`stump_of_two_features`] with these feature names.
 fn stump(names: [&str; 2]) -> String {
     stump_of_two_features().replace(r#"["a","b"]"#, &document_of!(names).to_string())
 }

@@ -355,7 +355,8 @@ fn the_table_method_learns_from_the_first_batch() {
     assert!(note.contains("learned from its first 1000 rows"), "{note}");
     let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
     assert_eq!(lines.len(), MANY + 2);
-    // With the same surrogate, the values of a row do not depend on the other rows, nor on the threads.
+    // With the same surrogate, the values of a row do not depend on the other rows or on the number of
+    // threads.
     let piped = Command::cargo_bin("apportion")
         .unwrap()
         .args(explain(Path::new("-"), &more))

@@ -181,8 +181,8 @@ fn values_of_groups_equal_the_truth_by_the_tree_explainer_and_by_enumeration() {
 
 #[test]
 fn bases_and_predictions_of_the_fixtures_are_known() {
-    // A case with the predictions of XGBoost. They require a tolerance, because XGBoost sums leaves in
-    // float32.
+    // A case consists of the model, the rows file, the row, the predictions of XGBoost and the base values.
+    // The predictions require a tolerance, because XGBoost sums leaves in float32.
     type TruthCase = (&'static str, &'static str, &'static str, &'static [f64], &'static [f64]);
     let known: [TruthCase; 5] = [
         ("iris_xgb.json.gz", "iris.csv", "50", &[1.0006223], &[0.9988986145219598]),

@@ -211,7 +211,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
     }
 }
 
-/// Reads rows with categories, and the results of the model's library for these rows.
+/// Returns rows with categories, and the results of the model's library for these rows.
 fn words() -> serde_json::Value {
     let mut text = String::new();
     let file = std::fs::File::open(fixture("words.json.gz")).unwrap();

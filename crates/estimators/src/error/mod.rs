@@ -24,7 +24,7 @@ pub enum EstimatorError {
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// The game has no players.
-    #[error("the game has no players")]
+    #[error("the game has no players; expected at least one")]
     NoPlayers,
     /// A value is not finite.
     #[error(
@@ -111,7 +111,7 @@ pub enum EstimatorError {
         /// The requested index.
         index: Box<InteractionIndex>,
     },
-    /// A run with a tolerance cannot be started or resumed.
+    /// A run failed, or cannot be started or resumed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The stochastic gradient method failed.

@@ -27,7 +27,8 @@ pub enum RunError {
     },
     /// The budget exceeds the number of evaluations that a run can store.
     #[error(
-        "{actual} evaluations exceed the {max} coalitions of this game that a run can store; lower the budget"
+        "a run can store at most {max} coalitions of this game, got a budget of {actual} evaluations; lower \
+         the budget"
     )]
     TooManyEvaluations {
         /// The requested number of evaluations.

@@ -19,8 +19,8 @@ pub use regression::ConnectedRegression;
 pub use sampled::{LocalMethod, LocalSampling};
 pub use whole::OnGraph;
 
-/// Builds the estimator of values in neighbourhoods if `of_shapley` matches the semivalue: the method has one
-/// name for Shapley values, and another for other semivalues.
+/// Builds the estimator of values in neighbourhoods: of Shapley values if `of_shapley` is set, otherwise of
+/// other semivalues. Returns `None` for all other values. The method has different names in the two cases.
 fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<dyn Estimator>> {
     match value {
         Value::OnGraph(value, graph) if (value.semivalue == Semivalue::Shapley) == of_shapley => {

@@ -7,8 +7,9 @@
 //!
 //! C is the component of i in a random coalition that contains i if all of C \ i is present and the boundary
 //! of C is absent. C is one of the components that i would join if all of C is present, and no node of its
-//! boundary is present except possibly i. With b = |B(C)|, these events have the probabilities M(|C| − 1, b)
-//! and M(|C|, b − 1). So each connected coalition is evaluated once, for all players that it affects.
+//! boundary is present except possibly i. With b = |B(C)| and the moments M of the semivalue, these events
+//! have the probabilities M(|C| − 1, b) and M(|C|, b − 1). Each connected coalition is therefore evaluated
+//! once, for all players that it affects.
 //!
 //! Only one batch is stored, for any number of coalitions.
 

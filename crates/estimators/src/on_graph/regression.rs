@@ -5,8 +5,8 @@
 //! w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
-//! over connected S: runs of at most k consecutive nodes, or squares of at most k × k nodes. The paper's last
-//! formula, (XᵀWX)⁻¹XᵀF, lacks a W.
+//! over connected S with s = |S| in a game of d players: runs of at most k consecutive nodes, or squares of
+//! at most k × k nodes. The paper's last formula, (XᵀWX)⁻¹XᵀF, lacks a W.
 //!
 //! # Approximated value
 //!
@@ -40,7 +40,7 @@ const NAME: &str = "c-shapley-regression";
 const USUAL_ORDER: usize = 4;
 
 /// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al.
-/// 2019, section 4.3.2).
+/// 2019, section 4.3.2), for d players and s = |S|.
 ///
 /// ```text
 /// φ = (XᵀWX)⁻¹ XᵀW F,   F_S = v(S) − v(∅),   W_SS = (d − 1) / (C(d, s) s (d − s))
@@ -151,7 +151,7 @@ impl ConnectedRegression {
         }
     }
 
-    /// Returns the largest useful order.
+    /// Returns the order above which no coalitions are added.
     fn largest_order(&self) -> usize {
         match self.graph.shape() {
             GraphShape::Grid { rows, columns, .. } => rows.min(columns),
@@ -162,7 +162,7 @@ impl ConnectedRegression {
     /// Returns the largest order whose coalitions fit in the budget, but at least 1.
     fn order_for(&self, budget: usize) -> usize {
         let limit = budget.min(self.max_coalitions);
-        // Counts grow with the order, and are slow to compute for general graphs.
+        // Use binary search, because counts grow with the order and are slow to compute for general graphs.
         let (mut order, mut most) = (1, self.largest_order().max(1));
         while order < most {
             let middle = order + (most - order).div_ceil(2);

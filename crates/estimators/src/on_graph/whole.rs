@@ -43,7 +43,7 @@ const NAME: &str = "on-graph";
 /// use apportion_games::{Graph, SumOfUnanimity};
 /// use apportion_values::GraphValue;
 ///
-/// // 1 if the first and the third word are present; they are two positions apart.
+/// // The game is 1 if the first and the third word are present. They are two positions apart.
 /// let game = SumOfUnanimity::unanimity(5, [0, 2])?;
 /// let values = |order| OnGraph::new(Graph::line(5), GraphValue::c_shapley(order)).values(&game);
 /// // They are only connected together with the middle word, which gets an equal share.

@@ -34,8 +34,8 @@ pub(super) fn draw_block(
     }
 }
 
-/// Overwrites `words` with a uniformly random subset of `size` players. It draws either the members or the
-/// other players, whichever are fewer, by rejection sampling.
+/// Overwrites `words` with a uniformly random subset of `size` players. Draws either the members or the other
+/// players, whichever are fewer, by rejection sampling.
 fn draw_subset(rng: &mut ChaCha8Rng, players: usize, size: usize, words: &mut [u64]) {
     let fewer = size.min(players - size);
     words.fill(0);

@@ -2,8 +2,9 @@
 //!
 //! # Notation
 //!
-//! `e_t = φ_t − φ*` is the error of iterate t, `∇_t` is the gradient within the plane for step t, and `ξ_t =
-//! ∇_t − μ e_{t−1}` is its noise.
+//! `e_t = φ_t − φ*` is the error of iterate t, where φ* are the Shapley values. `∇_t` is the gradient within
+//! the plane for step t, and `ξ_t = ∇_t − μ e_{t−1}` is its noise. The other symbols are those of the parent
+//! module.
 //!
 //! # Errors
 //!
@@ -133,7 +134,7 @@ impl Descent {
     pub(super) fn estimate(&self, removes_start: bool) -> Vec<f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         let moved: Vec<f64> = self.average.iter().map(|average| (average - self.start) * stretch).collect();
-        // Steps are parallel to the plane up to rounding.
+        // Remove the drift that rounding causes: exact steps are parallel to the plane.
         let drift = moved.iter().sum::<f64>() / moved.len() as f64;
         moved.iter().map(|moved| self.start + (moved - drift)).collect()
     }

@@ -10,6 +10,10 @@ use apportion_samplers::{Discrete, ln_choose};
 use crate::error::Result;
 
 /// The distribution of coalitions of 1 to n − 1 players for stochastic gradients.
+///
+/// A coalition of size l is a row x of ones and zeros and has the weight `w_l`, as in
+/// [`ProjectedGradient`](super::ProjectedGradient). `q_l` is the probability of the size l, and
+/// `W_l = C(n, l) w_l` is its total weight. D is a bound on ‖φ‖, and C is a bound on |v(S) − v(∅)|.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum GradientDistribution {
     /// Uniform over all coalitions (section 4.1 of the paper). Gradients of small and large coalitions are
@@ -18,9 +22,9 @@ pub enum GradientDistribution {
     /// The paper's importance sampling: proportional to `L_l = w_l √l (D √l + C)`, a bound on the gradient
     /// (section 4.2), so `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`.
     Importance,
-    /// Proportional to the same bound for the gradient within the plane; the projection removes the rest of
-    /// the step. Rows x are replaced with `Px = x − (l/n) 1`, with `‖Px‖² = l (n − l)/n`. So `q_l ∝ W_l ‖Px‖
-    /// (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes. The default.
+    /// Proportional to the same bound for the gradient within the plane, because the projection removes its
+    /// other component. Rows x are replaced with `Px = x − (l/n) 1`, with `‖Px‖² = l (n − l)/n`. Therefore,
+    /// `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes. The default.
     #[default]
     Centred,
 }

@@ -58,11 +58,11 @@ pub enum StartShare {
 ///
 /// S is drawn from a [`GradientDistribution`]: its size is l with probability q_l, and all coalitions of this
 /// size are equally likely; `W_l = C(n,l) w_l`. F is quadratic, with the curvature `μ = 2 (1 − 1/n)` in every
-/// direction of the plane Σφ = c. So its only minimum in the plane is the Shapley value.
+/// direction of the plane Σφ = c. Its only minimum in the plane is therefore the Shapley value.
 ///
-/// The projection removes the component of a gradient that is orthogonal to the plane. So rows x and `Px = x
-/// − (l/n) 1` lead to the same iterates, and the latter are used. The projection onto the ball does not
-/// change that.
+/// The projection removes the component of a gradient that is orthogonal to the plane. Rows x and
+/// `Px = x − (l/n) 1` therefore lead to the same iterates, and the latter are used. The projection onto the
+/// ball does not change that.
 ///
 /// # Options
 ///
@@ -81,8 +81,8 @@ pub enum StartShare {
 ///
 /// # Growing samples
 ///
-/// Coalitions do not depend on iterates, so 1024 draws are drawn and evaluated in one batch before their
-/// steps are taken. The steps for a budget are the first steps for every larger budget.
+/// Coalitions do not depend on iterates, so 1024 coalitions or pairs are drawn and evaluated in one batch
+/// before their steps are taken. The steps for a budget are the first steps for every larger budget.
 ///
 /// # Standard errors
 ///
@@ -96,9 +96,9 @@ pub enum StartShare {
 /// # Cost
 ///
 /// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two if paired. Takes
-/// `O(T_game + m n)` time, and O(n) memory for each of 1024 draws. Single-threaded except for the game. For
-/// m = 100,000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
-/// one core.
+/// `O(T_game + m n)` time, where `T_game` is the time of `m` evaluations, and O(n) memory for each of 1024
+/// draws. Only the game may use several threads. For m = 100,000 in pairs and a game with negligible cost, it
+/// took 0.05 s for n = 100 and 0.5 s for n = 1000 on one core.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProjectedGradient};

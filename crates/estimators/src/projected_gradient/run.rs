@@ -82,7 +82,8 @@ impl ProjectedGradient {
     }
 }
 
-/// An iterate counts as diverged if its distance exceeds that of any possible Shapley value by this factor.
+/// An iterate counts as diverged if its distance from the start exceeds that of any possible Shapley value by
+/// this factor.
 const DIVERGED: f64 = 1e8;
 
 /// Writes the centred row `x − (l/n) 1` of a coalition of size l to `row`.

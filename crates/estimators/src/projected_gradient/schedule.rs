@@ -17,8 +17,8 @@ pub enum StepSize {
     /// `γ_0 / t`, where γ_0 must be positive.
     Reciprocal(f64),
     /// `2 / (μ (t + 1))`, the step size of the paper's best bound. The first steps are about n times as long
-    /// as single gradients tolerate. Without a bound on the norm, the iterates therefore grow before they
-    /// shrink, the more so the more players there are.
+    /// as is stable for the gradients of single coalitions. Without a bound on the norm, the iterates
+    /// therefore grow before they shrink, the more so the more players there are.
     Inverse,
     /// `2 / (μ (t + 1 + δ n))`: like [`Inverse`](Self::Inverse), with a delay of δ steps per player; δ must
     /// not be negative.
@@ -57,7 +57,7 @@ pub(super) fn curvature(players: usize) -> f64 {
     2.0 * (1.0 - 1.0 / players as f64)
 }
 
-/// How the iterates φ_0, φ_1, …, φ_T are averaged to obtain the estimate.
+/// The average of the iterates φ_0, φ_1, …, φ_T that is used as the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
     /// The last iterate φ_T. Meant for constant steps.

@@ -7,8 +7,8 @@
 //!
 //! # Notation
 //!
-//! There are n players and m evaluations. The signs are `x_i = 1` for members and −1 for others; `χ_T = Π_{i
-//! ∈ T} x_i` and `d(S) = (v(S) − v(N∖S))/2`.
+//! There are n players and m evaluations. The signs are `x_i = 1` for members and −1 for others;
+//! `χ_T = Π_{i ∈ T} x_i` and `d(S) = (v(S) − v(N∖S))/2`.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
@@ -35,7 +35,7 @@ use crate::surrogate::trees::rows;
 /// over pairs of coalitions, drawn as in Leverage SHAP, without replacement. 𝒯 contains ⌈m/η⌉ products: all
 /// players, and those products of 3, 5, … players with the largest coefficients in boosted trees fitted to
 /// the same coalitions (100 trees with rate 0.1, at most depth 10 and 31 leaves, and at least 20 rows per
-/// leaf). If there are fewer products than players, m < η n, the result is the Shapley value of the trees.
+/// leaf). If there are fewer products than players (m < η n), the result is the Shapley value of the trees.
 ///
 /// There are no standard errors. Takes the time of the trees, and `O(m²/η)` time per step of the solver.
 /// Stores `O(m²/η)` numbers.
@@ -62,8 +62,8 @@ impl Default for OddShap {
 const BOOSTING: Boosting = Boosting { trees: 100, depth: 10, rate: 0.1 };
 
 impl OddShap {
-    /// Returns the products of several players with the largest coefficients in the trees, which are used in
-    /// the regression.
+    /// Returns at most `most` products of an odd number of players above one: those with the largest
+    /// coefficients in the trees.
     fn products(trees: &BoostedTrees, most: usize) -> Vec<Product> {
         let spectrum = if most == 0 { Vec::new() } else { trees.spectrum() };
         let mut odd: Vec<(Product, f64)> =

@@ -32,18 +32,18 @@ use crate::surrogate::product::Product;
 /// ```
 ///
 /// over coalitions drawn as in Leverage SHAP, without replacement. For degree 2, they are unpaired, because
-/// degree 2 with pairs is Leverage SHAP (the paper's theorem, and a test here).
+/// degree 2 with pairs is Leverage SHAP (a theorem of the paper, which our tests confirm).
 ///
 /// Requires more than `n (n+1)/2` evaluations for degree 2, and more than `n (n² − 3n + 8)/3` for degree 3
-/// with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and stores `O(m
-/// n^k)` numbers, which limits the method to some dozens of players.
+/// with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and stores
+/// `O(m n^k)` numbers. This limits the method to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {
     /// The degree k: 2 or 3; defaults to 2. Other numbers are replaced with the nearest of these.
     pub order: usize,
-    /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] for degree 2,
-    /// [`Pairing::Paired`] for degree 3.
+    /// Whether every coalition is drawn with its complement; defaults to [`Pairing::Unpaired`].
+    /// [`cubic`](Self::cubic) uses [`Pairing::Paired`].
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].

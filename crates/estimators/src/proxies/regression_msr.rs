@@ -52,17 +52,19 @@ impl RegressionProxy {
 /// which are always included. g is a model with known values: boosted trees, or a linear model.
 ///
 /// For values with symmetric size weights, coalitions are drawn in pairs. Draws are without replacement, from
-/// the size distribution that minimizes the variance if all residuals are equal, `q(s) ∝ √(P(s−1)²/s +
-/// P(s)²/(n−s))`. For Shapley values, this is `1/√(s (n−s))`; for Banzhaf values, it is uniform over
-/// coalitions. With the linear model and Shapley values, all sizes are equally likely, as in Leverage SHAP.
+/// the size distribution that minimizes the variance if all residuals are equal,
+/// `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`. For Shapley values, this is `1/√(s (n−s))`; for Banzhaf values, it is
+/// uniform over coalitions. With the linear model and Shapley values, all sizes are equally likely, as in
+/// Leverage SHAP.
 ///
 /// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are used.
-/// So its residuals are too small, and if it fits closely, the result is about that of the model alone. With
-/// more folds, each coalition is predicted by a model that has not seen it, and the result is unbiased.
+/// Its residuals are therefore too small, and if it fits closely, the result is about that of the model
+/// alone. With more folds, each coalition is predicted by a model that has not seen it, and the result is
+/// unbiased.
 ///
 /// There are no standard errors, and the values do not sum to v(N) − v(∅).
-/// [`ProxyResidual`](crate::ProxyResidual) provides both. Takes the time of the fits and `O(T + m n)`, where
-/// `T` is the time of `m` evaluations.
+/// [`ProxyResidual`](crate::ProxyResidual) provides standard errors, and its Shapley values have this sum.
+/// Takes the time of the fits and `O(T + m n)`, where `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RegressionMsr {

@@ -13,8 +13,8 @@
 //!
 //! # Sampling distribution
 //!
-//! Under the weights P(S), the columns `z_i − p` and the constant column are orthogonal, with squared norms p
-//! (1 − p) and 1. So the leverage score of a coalition is
+//! Under the weights P(S), the columns `z_i − p` and the constant column are orthogonal, with squared norms
+//! `p (1 − p)` and 1. The leverage score of a coalition is therefore
 //!
 //! ```text
 //! ℓ(S) = P(S) (1 + Σ_i (z_i − p)² / (p (1−p))) = P(S) (1 + s (1−p)/p + (n−s) p/(1−p))
@@ -56,9 +56,9 @@ use crate::support::{
 ///
 /// Without replacement, the squared error is multiplied by about the fraction of coalitions that are not
 /// drawn. The paper reports no difference until m = 2^n. We compared the median squared errors with and
-/// without replacement, on tree models of California, Diabetes, Adult and Pima with one baseline. At m = 0.6
-/// · 2^n, the errors with replacement are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5, 1.5, 1.6 and
-/// 1.4 times); at 0.8, they are 5 times as large, and at 0.95, 20 times.
+/// without replacement, on tree models of California, Diabetes, Adult and Pima with one baseline. At
+/// `m = 0.6 · 2^n`, the errors with replacement are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5,
+/// 1.5, 1.6 and 1.4 times); at 0.8, they are 5 times as large, and at 0.95, 20 times.
 ///
 /// # Guarantee
 ///
@@ -84,9 +84,9 @@ use crate::support::{
 ///
 /// # Pairs and the intercept
 ///
-/// Terms that are even in z − ½ cancel in pairs, including interactions of two players. In this case the
-/// intercept has no effect, because it is orthogonal to the other columns. For unpaired draws, Algorithm 1
-/// omits the intercept, so that the mean of the game adds to the noise; the authors' code includes it.
+/// Terms that are even in z − ½ cancel in pairs, including interactions of two players. The intercept has no
+/// effect in pairs, because it is orthogonal to the other columns. For unpaired draws, Algorithm 1 omits the
+/// intercept, so that the mean of the game adds to the noise; the authors' code includes it.
 ///
 /// For p ≠ ½, the two rows of a pair have different weights, in the ratio ((1−p)/p)^(n−2s). If n (1 − 2p)² >
 /// 0.8, the smaller weight is negligible for most pairs, and coalitions are drawn one by one regardless of
@@ -96,11 +96,11 @@ use crate::support::{
 ///
 /// # Weighted Banzhaf values
 ///
-/// Coalitions are drawn by their leverage scores `P(S) (1 + s (1−p)/p + (n−s) p/(1−p))`, which bounds the
-/// weights of rows. We measured the median squared error on tree models (8 to 12 features, m = 10n), relative
-/// to draws from P itself: it is 0.4 to 0.6 at p = 0.1, 0.6 to 0.8 at p = 0.2, about 0.9 at p = 0.3, and 1
-/// from 0.35 on. Drawing without replacement reduces the error by as much again if m is a substantial part of
-/// the coalitions with non-negligible weight.
+/// Coalitions are drawn by their leverage scores `P(S) (1 + s (1−p)/p + (n−s) p/(1−p))`, so that the weights
+/// of rows are bounded. We measured the median squared error on tree models (8 to 12 features, m = 10n),
+/// relative to draws from P itself: it is 0.4 to 0.6 at p = 0.1, 0.6 to 0.8 at p = 0.2, about 0.9 at p = 0.3,
+/// and 1 from 0.35 on. Drawing without replacement reduces the error by as much again if m is a substantial
+/// part of the number of coalitions with non-negligible weight.
 ///
 /// # Standard errors
 ///
@@ -301,7 +301,7 @@ impl Regression {
             coalitions.push_empty();
             coalitions.push_full();
         }
-        // Use a single number for all sizes, so that equal weights are bitwise equal, which is faster.
+        // Compute equal weights only once, because the regression is faster if they are bitwise equal.
         let like = |size: usize| if self.sizes_alike { n / 2 } else { size };
         let ln_weights: Vec<f64> = (0..=n)
             .map(like)
@@ -354,7 +354,7 @@ enum Layout {
     PairsApart,
 }
 
-/// The random choice of each row or pair.
+/// The sampling data of each row or pair, from which its error is estimated.
 enum Chance {
     /// The number of independent draws of each row or pair.
     Draws(Vec<u32>),

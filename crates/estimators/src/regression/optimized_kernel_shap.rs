@@ -42,7 +42,7 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
 /// mislead samples (`cargo xtask measure intervals`).
 ///
 /// The [growing](Estimator::growing) variant draws from the kernel over all sizes, and skips draws of
-/// enumerated sizes, which does not change the distribution of a sample. If a larger budget enumerates the
+/// enumerated sizes. This does not change the distribution of a sample. If a larger budget enumerates the
 /// same sizes, it includes all coalitions of the smaller one. If it enumerates one size more, it may draw
 /// fewer coalitions of the other sizes than before. In our tests (8 to 13 players, m from 2n to 39n, growing
 /// by factors of 1.2 to 3.7), up to 3% of the earlier evaluations are then unused, and 0.2% on average.

@@ -11,11 +11,11 @@ pub enum Guarantee {
     Exact,
     /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil,
     /// *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It assumes that
-    /// the number of draws is fixed in advance. So it ignores that a run schedules its interim checks based
-    /// on the data, and that a relative tolerance is estimated.
+    /// the number of draws is fixed in advance. It therefore ignores that a run schedules its interim checks
+    /// based on the data, and that a relative tolerance is estimated.
     EmpiricalBernstein,
-    /// Standard errors estimated from the same evaluations. They are valid asymptotically, and in finite
-    /// samples as far as measured.
+    /// Standard errors estimated from the same evaluations. They are valid asymptotically; for finite
+    /// samples, their coverage was only measured in simulations.
     Asymptotic,
     /// Nothing varied in the sample: the game appeared additive, including on all single players and all
     /// coalitions that lack one player. No sample can exclude that interactions were missed. The bound
@@ -81,7 +81,7 @@ pub struct InterimCheck {
     /// The error probability that was spent on this check.
     pub spent: f64,
     /// The error bound divided by the tolerance: the maximum over the outputs. `None` without standard
-    /// errors.
+    /// errors, or if the ratio is not finite.
     pub error: Option<f64>,
 }
 

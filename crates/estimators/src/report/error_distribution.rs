@@ -44,8 +44,8 @@ pub struct ErrorDistribution {
     /// even-order terms of the game cancel.
     #[serde(default)]
     pub is_paired: bool,
-    /// The fraction of coalitions of size 1 and n − 1 that the design draws at random: 1 if they are drawn
-    /// like other coalitions, 0 if all of them are always in the sample. `None` counts as 1.
+    /// One minus the inclusion probability of coalitions of size 1 and n − 1: 0 if all of them are always in
+    /// the sample. `None`, as for draws with replacement, counts as 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub border_left: Option<f64>,
 }
@@ -72,7 +72,7 @@ impl ErrorDistribution {
     }
 }
 
-/// Returns `ν = (Σ V)² / Σ V²` for independent errors with these variances.
+/// Returns `ν = (Σ V)² / Σ V²` for independent errors with these variances; 1 if all are zero.
 pub(crate) fn independent_directions(variances: impl Iterator<Item = f64>) -> f64 {
     let (sum, squares) = variances.fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
     if squares > 0.0 { sum * sum / squares } else { 1.0 }

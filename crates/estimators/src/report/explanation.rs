@@ -181,9 +181,10 @@ pub struct Diagnostics {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknowns: Option<usize>,
     /// The condition number of the regression's Gram matrix on its range. For all coalitions, this matrix is
-    /// a multiple of the identity (under the constraint: on vectors that sum to zero). So the number is also
-    /// the condition number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel Banzhaf, equation 17). It is accurate
-    /// to 1%; for more than 2000 players, it is a lower bound that is accurate to 10%.
+    /// a multiple of the identity (under the constraint: on vectors that sum to zero). The number is
+    /// therefore also the condition number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel Banzhaf, equation 17),
+    /// where A is the matrix of all coalitions and Ã that of the sample. It is accurate to 1%; for more than
+    /// 2000 players, it is a lower bound that is accurate to 10%.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_number: Option<f64>,
     /// The weighted residual sum of squares of the regression, one number per output.

@@ -1,9 +1,9 @@
 //! Games rescaled to units in which squares neither overflow nor underflow.
 //!
 //! Variances are squares, and statistics of variances are fourth powers. Squares of values near 1e154
-//! overflow, and squares of values below 1e-160 are zero. So each output is multiplied by a power of two that
-//! makes its values about 1 before an estimator evaluates it, and the result is scaled back. Multiplying by a
-//! power of two is exact: ordinary games, whose factor is 1, keep every bit.
+//! overflow, and squares of values below 1e-160 are zero. Before an estimator evaluates a game, each output
+//! is therefore multiplied by a power of two that makes its values about 1, and the result is scaled back.
+//! Multiplying by a power of two is exact: ordinary games, whose factor is 1, keep every bit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use apportion_games::{Coalitions, Game, GameError};
 use super::explanation::Explanation;
 use crate::error::{EstimatorError, Result};
 
-/// The largest absolute value that is not rescaled, and the inverse of the smallest. Sums of its fourth
-/// powers are finite.
+/// The largest absolute value that is not rescaled; its inverse is the smallest. Sums of fourth powers of
+/// such values are finite.
 const FAR: f64 = 1e60;
 
 /// Runs `estimate` on `game`, rescaled so that squares are finite, and returns the result in the units of the
@@ -97,7 +97,7 @@ impl<'g> Scaled<'g> {
         self.units[output].get().copied().unwrap_or(1.0)
     }
 
-    /// Returns whether some output is outside the range of its scale.
+    /// Returns whether some output exceeds [`FAR`] after multiplication by its factor.
     fn is_far(&self) -> bool {
         (0..self.units.len()).any(|output| self.largest(output) * self.unit(output) > FAR)
     }

@@ -10,8 +10,9 @@
 //! # Motivation
 //!
 //! Standard errors only reflect what the sample contains. Rare and large events, such as the swing of a small
-//! voter, may be missing from the whole sample. Then the value is wrong, and its spread is zero. So the error
-//! of every estimate is increased by one more draw, of the typical size of such draws:
+//! voter (a coalition that wins only with this voter), may be missing from the whole sample. Then the value
+//! is wrong, and its spread is zero. The error of every estimate is therefore increased by one more draw, of
+//! the typical size of such draws:
 //!
 //! ```text
 //! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
@@ -81,8 +82,8 @@ impl Influences {
         self
     }
 
-    /// Returns the size `u_i` of one more draw for each value. `shares[i]` is the weight of one draw in value
-    /// i: 1/T for a mean of T draws, 0 if the value is exact.
+    /// Returns, for each value, the size of one more draw: the square root of the terms added to `V_i`.
+    /// `shares[i]` is the weight of one draw in value i: 1/T for a mean of T draws, 0 if the value is exact.
     pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
         let usual: Vec<f64> =
             (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
@@ -107,7 +108,7 @@ impl Influences {
         let of_output =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
         let (squares, fourths) = (of_output(&self.squares), of_output(&self.fourths));
-        // This is the influence of a draw that is as large as the value itself.
+        // These are the squared influences of draws that are as large as the values themselves.
         let whole: Vec<f64> =
             of_output(values).iter().zip(of_output(shares)).map(|(x, share)| (x * share).powi(2)).collect();
         let (varied, size) = (squares.iter().sum::<f64>(), whole.iter().sum::<f64>());
@@ -215,7 +216,7 @@ impl Explanation {
 mod tests {
     use super::*;
 
-    /// Computes `u` for means, where each row contains the draws of one mean.
+    /// Returns the size of one more draw for each mean; a row of `values` contains the draws of one mean.
     fn one_draw(values: &[&[f64]]) -> Vec<f64> {
         let draws = values[0].len() as f64;
         let means: Vec<f64> = values.iter().map(|own| own.iter().sum::<f64>() / draws).collect();
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_swing_that_was_not_met_has_the_size_of_those_that_were() {
-        // The first player swings once in ten draws, and the second never.
+        // The first player has a nonzero contribution in one of ten draws, and the second in none.
         let mut swings = [0.0; 10];
         swings[3] = 1.0;
         let got = one_draw(&[&swings, &[0.0; 10]]);

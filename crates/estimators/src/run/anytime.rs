@@ -1,9 +1,9 @@
 //! Runs that can be inspected, continued, stopped at a tolerance, stored and resumed.
 //!
 //! An estimator is a function of the game, the budget and the seed. A run stores every evaluation and calls
-//! the estimator again with a larger budget. Samples grow, because the run uses the estimator's
-//! [`growing`](Estimator::growing) variant, and stored coalitions cost nothing. So only new coalitions are
-//! evaluated. The explanation for a budget does not depend on the intermediate steps or on interruptions.
+//! the estimator again with a larger budget. It uses the estimator's [`growing`](Estimator::growing) variant,
+//! whose larger samples contain the smaller ones, so that only new coalitions are evaluated. The explanation
+//! for a budget does not depend on the intermediate steps or on interruptions.
 
 use std::ops::ControlFlow;
 
@@ -31,8 +31,8 @@ pub struct Progress<'r> {
     pub next_check: usize,
     /// The maximum number of evaluations.
     pub max_evaluations: usize,
-    /// The error bound divided by the tolerance at the last interim check; `None` before the first check, or
-    /// without standard errors.
+    /// The error bound divided by the tolerance at the last interim check; `None` before the first check,
+    /// without standard errors, or if the ratio is not finite.
     pub error: Option<f64>,
     store: &'r (dyn Fn() -> Checkpoint + 'r),
 }
@@ -49,8 +49,8 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 
 /// An estimation that can be inspected, continued, stopped and resumed.
 ///
-/// An evaluation takes `8 (⌈n/64⌉ + k)` bytes, plus about 8 bytes of overhead. At every interim check, the
-/// estimator processes all evaluations again, but nothing is evaluated twice.
+/// For n players and k outputs, an evaluation takes `8 (⌈n/64⌉ + k)` bytes, plus about 8 bytes of overhead.
+/// At every interim check, the estimator processes all evaluations again, but nothing is evaluated twice.
 ///
 /// ```
 /// use apportion_estimators::{Anytime, LeverageShap, Until};
@@ -85,8 +85,8 @@ const FIRST_LOOK: usize = 3;
 /// The maximum and the minimum factor by which the number of evaluations grows between interim checks. The
 /// maximum is used if the error is far above the tolerance.
 const GROWTH: (f64, f64) = (2.0, 1.25);
-/// A factor by which the estimated growth is multiplied; without it, half of the runs would miss the
-/// tolerance.
+/// A factor by which the estimated growth is multiplied; without it, half of the runs would still exceed the
+/// tolerance at the check that is expected to be the last.
 const MARGIN: f64 = 1.08;
 /// If a sample would contain at least this fraction of all coalitions, all of them are evaluated, and the
 /// result is exact.
@@ -210,18 +210,19 @@ impl<'g> Anytime<'g> {
 
     /// Continues the run until the tolerance is reached or the budget is exhausted.
     ///
-    /// The first interim check is after 3n evaluations, or after the minimum of the method. The next one is
-    /// at the number of evaluations for which the current error predicts that the tolerance is reached, but
-    /// at no more than twice the current number. If a sample would contain most of the `2^n` coalitions, all
-    /// are evaluated. Each check spends part of the error probability `1 − confidence`, so that all checks
-    /// together stay within it, as far as the bounds are valid. A check spends three quarters of the rest if
-    /// it is expected to be the last, otherwise a twenty-fifth. This fraction is fixed at the previous check.
+    /// For n players, the first interim check is after 3n + 2 evaluations, or after the minimum of the method
+    /// if that is larger. The next one is at the number of evaluations for which the current error predicts
+    /// that the tolerance is reached, but at no more than twice the current number. If a sample would contain
+    /// most of the `2^n` coalitions, all are evaluated. Each check spends part of the error probability
+    /// `1 − confidence`, so that all checks together stay within it, as far as the bounds are valid. A check
+    /// spends three quarters of the remaining probability if it is expected to be the last, otherwise a
+    /// twenty-fifth. This fraction is fixed at the previous check.
     ///
     /// Before it accepts a bound within the tolerance, the run evaluates the border of the game: each player
     /// alone, and all players but one. This reveals games that samples misjudge; from then on, the standard
-    /// errors are at least what the border implies. It takes 2n evaluations, which are reserved in the
-    /// budget. Values to which the border does not matter, such as Banzhaf values of many players, skip this
-    /// step.
+    /// errors are at least what the border implies. The border takes 2n evaluations, which are reserved in
+    /// the budget. This step is skipped for values that hardly depend on the border, such as Banzhaf values
+    /// of many players.
     ///
     /// The explanation's [`certificate`](Explanation::certificate) contains the reason for stopping and the
     /// guarantee. A run that has already evaluated more coalitions returns the same result as one that has
@@ -275,7 +276,7 @@ impl<'g> Anytime<'g> {
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
-            // A check without standard errors cannot stop the run, so it spends nothing.
+            // A check without standard errors cannot certify the error, so it spends no error probability.
             let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
             interim_checks.push(InterimCheck { budget, spent, error });
             left -= spent;
@@ -453,8 +454,8 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
         }
         Guarantee::EmpiricalBernstein => "by an inequality that holds for any number of draws",
         Guarantee::NothingVaried => {
-            "as far as the sample shows: nothing varied in it, nor among single players or coalitions \
-             without one player, but variation in other coalitions cannot be ruled out"
+            "as far as the sample shows: contributions did not vary in it, nor among single players or \
+             coalitions without one player, but variation in other coalitions cannot be ruled out"
         }
         Guarantee::Asymptotic if until.range.is_some() => {
             "by standard errors, which are asymptotically valid; the range is ignored, because this method \

@@ -4,17 +4,17 @@
 //! # Notation
 //!
 //! For `n` players, `P(s)` is the probability that, in the definition of the value, a player joins s others.
-//! `T = m/n` is the number of draws per player in a sample of m evaluations. `Δ_i = v(i) − v(∅)` and `Δ'_i =
-//! v(N) − v(N∖i)` are the contributions on the border, and `r_i = Δ_i − φ̃_i` and `r'_i = Δ'_i − φ̃_i` are
-//! their misfits.
+//! `T = m/n` is the number of draws per player in a sample of m evaluations. `Δ_i = v(i) − v(∅)` and
+//! `Δ'_i = v(N) − v(N∖i)` are the contributions on the border, and `r_i = Δ_i − φ̃_i` and
+//! `r'_i = Δ'_i − φ̃_i` are their misfits.
 //!
 //! # Motivation
 //!
-//! All coalitions of one size have the same weight, and there are only n coalitions of the smallest and of
-//! the largest size. So the Shapley value gives each of them 1/n of the total weight of all coalitions of n/2
-//! players, and a sample of a few n evaluations contains few of them. Suppose that a large voter needs one
-//! other voter to win. Then the rest of the sample looks additive, and the large voter's value is wrong by
-//! 1/n without any sign of this in the sample.
+//! The Shapley value gives all coalition sizes the same total weight, but there are only n coalitions of size
+//! 1 and only n of size n − 1. Each of these has 1/n of the total weight of all coalitions of n/2 players,
+//! yet a sample whose size is a small multiple of n contains few of them. Suppose that a large voter needs
+//! one other voter to win. Then the rest of the sample looks additive, and the large voter's value is wrong
+//! by 1/n without any sign of this in the sample.
 //!
 //! # Formula
 //!
@@ -24,7 +24,7 @@
 //!
 //! ```text
 //! V_i ≥ (1/T) Σ_{s=0,1,2} c_s [P(s) r_i² + P(n−1−s) r'_i²],
-//! c_0 = the fraction of the border drawn at random,  c_s = exp(−T P(s))
+//! c_0 = 1 − the inclusion probability of the border,  c_s = exp(−T P(s))
 //! ```
 //!
 //! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample. In
@@ -43,7 +43,7 @@ const SIZES: usize = 3;
 const MATTERS: f64 = 1e-3;
 
 /// The contributions of each player to the empty coalition, and to the coalition of all other players: n × k
-/// each.
+/// numbers each, for n players and k outputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Border {
     alone: Vec<f64>,
@@ -52,7 +52,7 @@ pub(crate) struct Border {
 
 impl Border {
     /// Creates the border from evaluations of the 2n border coalitions of `units` (players, or groups that
-    /// act as one player).
+    /// act as one player), with v(∅) and v(N) from `ends`.
     pub(crate) fn evaluate(
         game: &dyn Game,
         units: &[Vec<usize>],
@@ -114,8 +114,9 @@ pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
     })
 }
 
-/// Returns `P(s)` for s in 0..n, or `None` for values on graphs and for values with custom distributions.
-/// Values for players in groups use the Shapley distribution, which has about the same weights on the border.
+/// Returns `P(s)` for s in 0..n, or `None` for values on graphs, for linear values with custom distributions,
+/// and for semivalues that are not defined for this number of players. Values for players in groups use the
+/// Shapley distribution, which has about the same weights on the border.
 fn distribution(value: &SolutionConcept, players: usize) -> Option<Vec<f64>> {
     match value {
         SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => {

@@ -27,18 +27,18 @@
 //! ```
 //!
 //! and the same with 1 − q for events that require players to be absent. The Banzhaf distribution has q = ½,
-//! which is used for all values except weighted Banzhaf values. T is the budget of the sample minus v(∅),
-//! v(N) and the number of values, or f if that is larger. An event that was missed at one interim check was
-//! also missed at all earlier ones, so δ is not divided among the checks. Two signs indicate how large A may
-//! be:
+//! which is used for all values except weighted Banzhaf values. In this section, T is the budget of the
+//! sample minus n + 2 (for n values, v(∅) and v(N)), or f if that is larger. An event that was missed at one
+//! interim check was also missed at all earlier ones, so δ is not divided among the checks. Two signs
+//! indicate how large A may be:
 //!
 //! - If nothing varied in the sample, this is reported as a separate guarantee. The values must sum to v(N) −
 //!   v(∅), as in an additive game, and `A = ‖φ̃‖`, which is twice the standard deviation of an additive game
 //!   over coalitions.
 //! - The gap between v(N) − v(∅) and the sum of the values, `A = |v(N) − v(∅) − Σφ̃_i|`, may be due to a
 //!   single event, unless the sample varied as much. For a regression, `tr V ≈ n σ²/(T q(1 − q))`, and a
-//!   variance of σ² over T draws corresponds to about `e = T σ²/A²` draws of size A. So the gap is multiplied
-//!   by `exp(−e)`. Efficient values have no gap.
+//!   variance of σ² over T draws corresponds to about `e = T σ²/A²` draws of size A. The gap is therefore
+//!   multiplied by `exp(−e)`. Efficient values have no gap.
 
 use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -49,8 +49,8 @@ use crate::report::{
     BoundedDraws, Explanation, Guarantee, MAX_DEGREES, StopRule, independent_directions, student, unit,
 };
 
-/// The largest gap to v(N) − v(∅), as a fraction of it, with which values still count as those of an additive
-/// game.
+/// The largest gap between the sum of the values and v(N) − v(∅) with which values still count as those of an
+/// additive game, as a fraction of `|v(N) − v(∅)| + ‖φ̃‖`.
 const ADDITIVE: f64 = 1e-6;
 
 /// The error bounds of an explanation, compared with the tolerances at an interim check.
@@ -211,7 +211,7 @@ impl Bounds {
         let if_finite =
             |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
         let half_widths = if_finite(half_widths(&mut variances.iter().copied(), wrong));
-        // There is no bound without degrees of freedom.
+        // Without degrees of freedom, quantiles are infinite, and there is no bound.
         Self { guarantee, errors: if_finite(errors), tolerances, half_widths }
     }
 
@@ -234,8 +234,8 @@ impl Bounds {
 }
 
 /// Returns the factor by which the number of evaluations must grow to reach the tolerance. Assumes that
-/// variances decrease and degrees of freedom increase in proportion. Returns `None` if there is nothing to
-/// base an estimate on.
+/// variances decrease and degrees of freedom increase in proportion. Returns `None` if there is no finite
+/// bound to extrapolate from.
 pub(crate) fn growth_needed(
     explanation: &Explanation,
     known: &[f64],
@@ -272,14 +272,14 @@ pub(crate) fn growth_needed(
     Some(growth)
 }
 
-/// Returns the squared standard errors of all values.
+/// Returns the squared standard errors of all values, or `None` if they are missing or not all finite.
 fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     let errors = explanation.std_errors.as_ref()?;
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
 }
 
 /// Returns whether the values sum to v(N) − v(∅), as in an additive game. If they do not, the sample missed
-/// something.
+/// some contributions.
 fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
@@ -328,12 +328,13 @@ fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, 
     if size == 0.0 { 0.0 } else { of_members(presence).max(of_members(1.0 - presence)) }
 }
 
-/// Returns `E ‖φ̃ − φ‖²` for one output.
+/// Returns the estimate of `E ‖φ̃ − φ‖²` for one output.
 ///
-/// The standard error of each value includes one more draw, because any value may have missed a swing. If
-/// values are means of independent draws, not all of them missed one: their total observed variance is
-/// unbiased. So the norm includes one more draw only once: the largest over all values, or a quarter of a
-/// draw of the size of all values. If nothing varied, it includes the draws of all values.
+/// The standard error of each value includes one more draw than was observed, in case the sample missed a
+/// large contribution. If values are means of independent draws, not all of them missed one, because their
+/// total observed variance is unbiased. The norm therefore includes one more draw only once: the largest over
+/// all values, or a quarter of a draw of the size of all values, whichever is larger. If nothing varied, it
+/// includes the draws of all values.
 fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
     let of_output = |numbers: &[f64]| {
         numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
@@ -369,7 +370,7 @@ fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f6
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
 }
 
-/// Returns the quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
+/// Returns the `1 − wrong` quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
 fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
     FisherSnedecor::new(directions, degrees.min(MAX_DEGREES))
         .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - wrong))

@@ -72,7 +72,8 @@ impl Checkpoint {
         self.scenarios
     }
 
-    /// Returns the stored evaluations, if the checkpoint belongs to the given run.
+    /// Returns the stored evaluations, or an error if the checkpoint is corrupt or belongs to a different
+    /// run.
     pub(crate) fn open(&self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Memory> {
         let differs = |what: &'static str, stored: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
             let (stored, wanted) = (stored.to_string(), wanted.to_string());
@@ -98,8 +99,9 @@ impl Checkpoint {
         Ok(memory)
     }
 
-    /// Evaluates some coalitions again: the empty and the grand coalition, which are stored first, and others
-    /// up to the last.
+    /// Evaluates some coalitions again, and returns an error if a value differs from the stored one. These
+    /// are the empty and the grand coalition, which are stored first, and others spread evenly up to the
+    /// last.
     fn probe(&self, game: &dyn Game) -> Result<()> {
         let rows = self.stored.values.len() / self.outputs;
         let width = self.stored.coalitions.len().checked_div(rows).unwrap_or(0);

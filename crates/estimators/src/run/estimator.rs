@@ -33,10 +33,10 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
 
     /// Estimates the values of `game` from `budget` evaluations.
     ///
-    /// The result does not depend on the unit of the game's outputs: values from 1e-300 to 1e300 yield the
-    /// same result up to the factor. Squares are computed in a separate unit for each output. (If the outputs
-    /// of one game span more than sixty orders of magnitude, and the first values are small, the game is
-    /// evaluated twice.) Standard errors include an allowance for events that the sample may have missed.
+    /// The result scales with the unit of the game's outputs, without loss of precision, for values from
+    /// 1e-300 to 1e300. Squares are computed in a separate unit for each output. (If the values of one output
+    /// span more than sixty orders of magnitude, and the first values are small, the game is evaluated
+    /// twice.) Standard errors include an allowance for events that the sample may have missed.
     ///
     /// # Errors
     ///
@@ -65,8 +65,8 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     /// Returns a rough upper bound, in bytes, on the memory that an estimate needs in addition to the memory
     /// of the game. It is checked before anything is allocated.
     ///
-    /// The default is the memory of one batch, with one coalition for each player or evaluation, whichever
-    /// are fewer.
+    /// The default is the memory of one batch, with at most one coalition for each evaluation and at most
+    /// `n + 1` coalitions for n players.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let rows = budget.min(players.saturating_add(1));
         let row = apportion_games::words_for(players).saturating_add(outputs).saturating_add(4);

@@ -30,8 +30,8 @@ impl<'g> Evaluations<'g> {
         Ok(Self { game, empty, full, count: 2 })
     }
 
-    /// Returns v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, whether
-    /// it is repeated or not.
+    /// Returns v(S) − v(∅) for each row of `batch`: m × k numbers for m rows and k outputs. Every row counts
+    /// as an evaluation, whether it is repeated or not.
     pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
@@ -46,8 +46,8 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
-    /// Returns v(S) for each row of `batch`: m × k numbers. The empty and the grand coalition are not
-    /// evaluated again. Every other row counts as an evaluation.
+    /// Returns v(S) for each row of `batch`: m × k numbers for m rows and k outputs. The empty and the grand
+    /// coalition are not evaluated again. Every other row counts as an evaluation.
     pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let (players, outputs) = (batch.players(), self.game.outputs());
@@ -82,7 +82,8 @@ impl<'g> Evaluations<'g> {
         self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
     }
 
-    /// Returns the explanation of `estimator` from these evaluations, all of distinct coalitions.
+    /// Returns the explanation of `estimator` from these evaluations, which must all be of distinct
+    /// coalitions.
     pub(crate) fn explain(
         self,
         estimator: &dyn Estimator,

@@ -14,7 +14,8 @@ const MAX_NUMBERS: usize = 1 << 27;
 
 /// Values of coalitions in the order of their evaluation, with a hash index.
 ///
-/// Takes `8 (⌈n/64⌉ + k)` bytes per coalition, 4 more if there are scenarios, and about 8 for the index.
+/// For n players and k outputs, takes `8 (⌈n/64⌉ + k)` bytes per coalition, 4 more if there are scenarios,
+/// and about 8 for the index.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     stored: Stored,
@@ -35,7 +36,7 @@ pub(crate) struct Stored {
     /// The scenario of each row; empty if all rows are averages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scenarios: Vec<u32>,
-    /// The values, k numbers per row.
+    /// The values: one number per output for each row.
     pub(crate) values: Vec<f64>,
 }
 
@@ -45,8 +46,8 @@ impl Memory {
         Self { words_per_row: words_for(players), outputs, ..Self::default() }
     }
 
-    /// Restores a stored memory. Returns `None` if the lengths of the arrays are inconsistent, or if a row is
-    /// repeated.
+    /// Restores a stored memory. Returns `None` if the arrays do not fit `players` and `outputs`, if there
+    /// are more rows than a run can store, or if a row is repeated.
     pub(crate) fn restore(players: usize, outputs: usize, stored: &Stored) -> Option<Self> {
         let mut memory = Self::new(players, outputs);
         let rows = stored.values.len() / outputs.max(1);

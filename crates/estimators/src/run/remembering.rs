@@ -107,7 +107,7 @@ impl<'g> RememberingGame<'g> {
         Ok(())
     }
 
-    /// Returns the game as an estimator evaluates it, with a reporter that is called after every chunk.
+    /// Returns the game that estimators evaluate, with a reporter that is called after every chunk.
     pub(crate) fn reporting<'r>(&'r self, report: &'r Reporter<'r>) -> ReportingGame<'r, 'g> {
         ReportingGame { remembering: self, report }
     }

@@ -7,25 +7,27 @@
 //! # From standard errors
 //!
 //! Let τ be the tolerance, `ε = φ̃ − φ` the errors, and e(δ) the error bound in the requested measure. A
-//! certificate is false if the error exceeds τ‖φ‖. Because `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`, it is false if
+//! certificate is false if the error exceeds τ‖φ‖. The other symbols are as in [`bounds`](super::bounds).
+//! Because `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`, it is false if
 //!
 //! ```text
 //! (error)² + τ² (‖ε‖² + 2 φ·ε) > τ² ‖φ̃‖²
 //! ```
 //!
 //! The typical size of the left side is `e(½)² + τ² tr Σ̂`. The excess with probability δ has three parts:
-//! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and `b = 2 e(δ) τ t(1 − δ/2)
-//! (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`. The last part holds because ‖φ‖ is below error/τ in this case, and `tr Σ̂
-//! / √ν` is at least the variance in any direction. The last part is not correlated with the others, so
-//! squares add:
+//! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and
+//! `b = 2 e(δ) τ t(1 − δ/2) (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`. The last part holds because ‖φ‖ is below error/τ
+//! in this case, and `tr Σ̂ / √ν` is at least the variance in any direction. The last part is not correlated
+//! with the others, so squares add:
 //!
 //! ```text
 //! tolerance² = τ² ‖φ̃‖² − τ² tr Σ̂ − (√((a + τ² a₂)² + b²) − a)
 //! ```
 //!
-//! The range of the estimates is too large by d, the sum of the errors of the largest and of the smallest
-//! value. If u players may have the largest value, and l players the smallest, within their simultaneous
-//! bounds, then `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, where s is their largest standard error, and likewise
+//! The range `R̃` of the estimates is too large by d, the sum of the errors of the largest and of the
+//! smallest value. If u players may have the largest value, and l players the smallest, within their
+//! simultaneous bounds, then `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, where s is their largest standard error,
+//! and likewise
 //!
 //! ```text
 //! tolerance = τ (R̃ − d(½)) − (√(a² + τ² (d(δ) − d(½))²) − a),      a = e(δ) − e(½)
@@ -33,8 +35,8 @@
 //!
 //! # From an inequality
 //!
-//! Here, each value is within its simultaneous bound `h_i`. So the norm is at least `‖φ̃‖ − ‖h‖`, and the
-//! range is at least `R̃ − 2 max h`. The effect of events that the whole sample may have missed
+//! Here, each value is within its simultaneous bound `h_i`. The norm is therefore at least `‖φ̃‖ − ‖h‖`, and
+//! the range is at least `R̃ − 2 max h`. The effect of events that the whole sample may have missed
 //! ([`bounds`](super::bounds)) is also subtracted in full.
 
 use super::until::Scale;
@@ -58,7 +60,7 @@ pub(super) struct Pair {
     pub(super) even: f64,
 }
 
-/// What the error bounds are based on.
+/// The basis of the error bounds.
 pub(super) enum BoundBasis<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
@@ -98,7 +100,7 @@ impl Errors<'_> {
                 let Pair { sure, even } = self.error;
                 let of_error = (sure * sure - even * even).max(0.0);
                 let of_square = square.sure - square.even;
-                // If the error exceeds the tolerance, nothing can be certified.
+                // An error above the tolerance is not certified, so the tolerance limits the error here.
                 let across = 2.0 * share * sure.min(share * whole) * student(1.0).sure;
                 let across = across * (trace / directions.sqrt()).sqrt();
                 let beyond = (of_error + share * share * of_square).hypot(across) - of_error;
@@ -210,8 +212,8 @@ mod tests {
                             .collect();
                         let whole = of_estimates(scale, &shape).unwrap();
                         let mut most: f64 = 0.0;
-                        // Sizes range from values that nearly always exceed the tolerance to values within
-                        // it.
+                        // Errors nearly always exceed the tolerance for the smallest size, and rarely for the
+                        // largest.
                         for size in [0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6] {
                             let values: Vec<f64> =
                                 shape.iter().map(|value| value * size / (share * whole)).collect();

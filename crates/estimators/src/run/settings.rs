@@ -6,8 +6,8 @@ use apportion_values::{GraphValue, SolutionConcept};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Options as JSON, for every serializable type. It is a supertrait of [`Estimator`](crate::Estimator), so
-/// every estimator implements it.
+/// Options as JSON, for every serializable type. This trait is a supertrait of
+/// [`Estimator`](crate::Estimator), so every estimator implements it.
 pub trait Settings {
     /// Returns all options. Estimators with the same name and equal settings return equal results. Stored
     /// runs are compared by their settings.
@@ -42,7 +42,7 @@ pub(crate) fn any_groups<S: Serializer>(
     partition.as_ref().map(Partition::groups).serialize(serializer)
 }
 
-/// Serializes, if there is a hierarchy, the group that contains each node and the level of each group.
+/// Serializes the parent group of each node and the level of each group; null without a hierarchy.
 pub(crate) fn any_levels<S: Serializer>(
     hierarchy: &Option<Hierarchy>,
     serializer: S,

@@ -7,7 +7,7 @@ use crate::setters::setters;
 /// The quantity to which the tolerance is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// None: the tolerance is in units of the output.
+    /// The tolerance is absolute, in units of the output.
     Absolute,
     /// ‖φ‖, the Euclidean norm of the values for one output, estimated conservatively. The default.
     #[default]
@@ -16,7 +16,7 @@ pub enum Scale {
     Range,
 }
 
-/// How the errors of all values are combined into one number.
+/// The norm that combines the errors of all values into one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
     /// ‖φ̃ − φ‖, the Euclidean norm (ℓ2). The default.
@@ -31,7 +31,7 @@ pub enum Measure {
 /// ```
 /// use apportion_estimators::Until;
 ///
-/// // ‖φ̃ − φ‖ ≤ 0.01 ‖φ‖ with confidence 0.95, from 100 000 evaluations at most.
+/// // ‖φ̃ − φ‖ ≤ 0.01 ‖φ‖ with confidence 0.95, from at most 100,000 evaluations.
 /// let until = Until::relative(0.01).with_budget(Some(100_000));
 /// assert_eq!(until.confidence, 0.95);
 /// ```
@@ -42,14 +42,14 @@ pub struct Until {
     pub tolerance: f64,
     /// The quantity to which the tolerance is relative.
     pub scale: Scale,
-    /// How the errors of all players are combined. If there are several outputs, each of them must be within
-    /// the tolerance.
+    /// The norm that combines the errors of all players. If there are several outputs, each of them must be
+    /// within the tolerance.
     pub measure: Measure,
     /// The probability that the error is within the tolerance if the run stops at the tolerance; between 0
     /// and 1, defaults to 0.95.
     pub confidence: f64,
-    /// The maximum number of evaluations, including v(∅) and v(N). It defaults to 1000 n, but at least
-    /// 100,000 and at most all `2^n`.
+    /// The maximum number of evaluations, including v(∅) and v(N). For n players, it defaults to 1000 n, but
+    /// at least 100,000 and at most all `2^n`.
     pub budget: Option<usize>,
     /// The maximum number of interim checks; defaults to 32. All checks together share the error probability.
     pub interim_checks: usize,

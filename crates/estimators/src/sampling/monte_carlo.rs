@@ -3,7 +3,7 @@
 //!
 //! # Notation
 //!
-//! There are `n` players, `m` evaluations, and `M` coalitions to which some player is added.
+//! There are `n` players, `m` evaluations, and `K` coalitions to which some player is added.
 //!
 //! # Source
 //!
@@ -25,7 +25,7 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// What the budget `m` counts.
+/// The unit of the budget `m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accounting {
     /// Evaluations of the game, including v(∅) and v(N), so ⌊(m − 2)/2⌋ contributions are drawn. The default.
@@ -44,15 +44,16 @@ pub enum Accounting {
 /// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform among the coalitions of this size without i
 /// ```
 ///
-/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so `M = ⌊(m
-/// − 2)/2⌋` contributions are drawn. They are drawn for each player in turn: `k_i = ⌊M/n⌋`, and one more for
-/// the first `M mod n` players. A repeated coalition (small ones are often repeated) is evaluated once, so
-/// fewer evaluations than the budget may be used, all of them distinct.
+/// M contains the coefficients of the [`Semivalue`]. The estimate is unbiased, and exact for additive games.
+/// A contribution takes two evaluations, so `K = ⌊(m − 2)/2⌋` contributions are drawn. They are drawn for
+/// each player in turn: `k_i = ⌊K/n⌋`, and one more for the first `K mod n` players. A repeated coalition
+/// (small ones are often repeated) is evaluated once, so fewer evaluations than the budget may be used, all
+/// of them distinct.
 ///
 /// Standard errors are those of the mean, from the sample variance of a player's contributions. Often, all
 /// observed contributions of a player are equal (contributions to the empty coalition always are), although
-/// others are possible. So half a contribution of the typical size is added, and a quarter of a contribution
-/// of the size of the values:
+/// others are possible. The allowance for this is half the square of a contribution of the typical size, plus
+/// the square of a quarter of a contribution of the size of the values:
 ///
 /// ```text
 /// V_i = Σ_j (x_ij − φ̃_i)² / (k_i (k_i − 1)) + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4 k_i)²)
@@ -64,7 +65,7 @@ pub enum Accounting {
 /// The errors of different players are independent. The degrees of freedom are the minimum of `k_i − 1`.
 /// There are no standard errors if some `k_i < 4`. In our measurements (a random game of 30 players, tree
 /// models of 60 and 101 features; six values; m = 10n to 40n), ±1.96 standard errors cover the true value in
-/// 89 to 99% of the cases; without the additional contribution, they cover it in 34 to 97%.
+/// 89 to 99% of the cases; without the allowance, they cover it in 34 to 97%.
 ///
 /// Players share no evaluations, so other methods need far fewer evaluations for the same accuracy. Takes
 /// `O(T + m n)` time, where `T` is the time of `m` evaluations, and the memory of `2m` coalitions.
@@ -87,7 +88,7 @@ pub enum Accounting {
 pub struct MonteCarlo {
     /// The value to estimate.
     pub value: Semivalue,
-    /// What the budget counts; defaults to [`Accounting::Evaluations`].
+    /// The unit of the budget; defaults to [`Accounting::Evaluations`].
     pub accounting: Accounting,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
@@ -114,7 +115,7 @@ impl MonteCarlo {
     }
 }
 
-/// The minimum number of contributions per player for standard errors. It is the number for a budget of 10n.
+/// The minimum number of contributions per player for standard errors. A budget of 10n reaches it.
 const MIN_CONTRIBUTIONS: usize = 4;
 
 impl Estimator for MonteCarlo {
@@ -322,8 +323,8 @@ mod tests {
 
     #[test]
     fn repeated_coalitions_are_asked_for_once() {
-        // Beta-Shapley(4000, 1) mostly joins the empty coalition. So there are 299 contributions, but hardly
-        // more coalitions than 40 single players.
+        // With Beta-Shapley(4000, 1), players mostly join the empty coalition: there are 299 contributions,
+        // but hardly more coalitions than the 40 single players.
         let game = SumOfUnanimity::random(40, 60, 3, 1);
         let value = Semivalue::beta_shapley(4000.0, 1.0).unwrap();
         let got = MonteCarlo::new(value).estimate(&game, 600, 1).unwrap();

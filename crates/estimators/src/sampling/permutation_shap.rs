@@ -27,11 +27,12 @@ use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 /// Δ_i(π) = v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` holds exactly. A permutation and its reverse take `2(n −
-/// 1)` evaluations in addition to v(∅) and v(N). So `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3`
-/// evaluations of the budget stay unused. Standard errors are those of the mean over independent pairs of
-/// passes; there are none for `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if
-/// few passes contribute most of the variance ([`ErrorDistribution`]).
+/// The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` holds exactly. A permutation and its reverse take
+/// `2(n − 1)` evaluations in addition to v(∅) and v(N). The number of permutations is therefore
+/// `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3` evaluations of the budget stay unused. Standard errors
+/// are those of the mean over independent pairs of passes; there are none for `P < 5`. Errors follow
+/// Student's t with `P − 1` degrees of freedom, or fewer if few passes contribute most of the variance
+/// ([`ErrorDistribution`]).
 ///
 /// Takes `O(T + m n)` time, where `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]

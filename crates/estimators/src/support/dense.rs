@@ -6,14 +6,14 @@
 /// argmin Σ_k w_k (x_kᵀ β − y_k)²,    Σ_{j ∈ among} β_j = b
 /// ```
 ///
-/// If there are q such coefficients with the sum b, they are `β = b/q + z − z̄`. This yields the
-/// unconstrained regression of `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these
-/// columns.
+/// The q coefficients with the sum b are `β = b/q + z − z̄`, where z is unconstrained and z̄ is its mean.
+/// This yields the unconstrained regression of `y_k − b x̄_k` on x_k, where x̄_k, the mean of the row over
+/// these q columns, is subtracted from the entries in them.
 pub(crate) struct SumRegression {
     columns: usize,
     /// The number of leading columns whose coefficients have the known sum.
     among: usize,
-    /// The entries √w (x − x̄), row-major.
+    /// The entries √w (x − x̄), row-major; x̄ is subtracted in the first `among` columns only.
     entries: Vec<f64>,
     /// The weighted mean √w x̄ of each row.
     means: Vec<f64>,

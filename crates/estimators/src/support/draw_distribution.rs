@@ -5,7 +5,7 @@ use rand::Rng;
 
 /// An estimator of the number of directions in which draws vary, and of the effective number of draws that
 /// determines their variance. It is based on the [innovations](crate::report::RunningMoments::innovation) e_t
-/// of the draws, t in 1..T. Takes O(R n k) memory.
+/// of the draws, t in 1..T. Takes O(R n k) memory for n players and k outputs.
 ///
 /// For each output, with R random directions r_j of independent signs, it computes:
 ///
@@ -140,7 +140,7 @@ mod tests {
     use crate::report::RunningMoments;
     use rand::RngExt;
 
-    /// Returns an approximately normal number: the sum of twelve uniform ones.
+    /// Returns an approximately normal number: the sum of twelve uniform numbers.
     fn normal(rng: &mut impl Rng) -> f64 {
         (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
     }

@@ -4,12 +4,12 @@ use apportion_samplers::{
     Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeDistribution, WithReplacement,
 };
 
-/// How coalitions are drawn.
+/// The scheme by which coalitions are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Draws {
     /// Without replacement. The number of coalitions of each size is its expectation under Bernoulli
-    /// sampling, rounded by systematic sampling. So the budget is met exactly, and the number of coalitions
-    /// of a size hardly varies. The default.
+    /// sampling, rounded by systematic sampling. The budget is therefore met exactly, and the number of
+    /// coalitions of a size hardly varies. The default.
     #[default]
     FixedCounts,
     /// Without replacement. Every coalition or pair is included independently, as in Algorithm 2 and Theorem

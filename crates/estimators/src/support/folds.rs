@@ -52,7 +52,8 @@ impl Folds {
         Self { of_rows, count }
     }
 
-    /// Returns whether a row is in the given fold, so that it is excluded from this fold's fit.
+    /// Returns whether a row is in the given fold, so that it is excluded from this fold's fit; `false` if
+    /// there is only one fold.
     fn is_kept(&self, row: usize, fold: usize) -> bool {
         self.count > 1 && self.of_rows[row] == fold
     }

@@ -24,7 +24,7 @@ pub enum StandardErrors {
     /// times as long if there are a hundred rows per player.
     #[default]
     Estimated,
-    /// No standard errors, which saves that time.
+    /// No standard errors. This saves the time to compute them.
     Omitted,
 }
 
@@ -127,8 +127,8 @@ impl Explanation {
     }
 }
 
-/// Returns the fraction of single players, and of coalitions that lack one player, that the design draws at
-/// random; `None` for draws with replacement.
+/// Returns one minus the inclusion probability of single players and of coalitions that lack one player (the
+/// larger of the two); `None` for draws with replacement, and for one player.
 pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
     let (players, strata) = (sample.coalitions().players(), sample.strata());
     let left = |size: usize| 1.0 - strata[size].inclusion_probability();
@@ -146,8 +146,8 @@ impl ErrorDistribution {
     }
 }
 
-/// Returns the certificate, if it is requested and the regression determines the values; `None` if the
-/// regression is not determined without some row.
+/// Returns the certificate; `None` if it is not requested, if the regression does not determine the values,
+/// or if it would not determine them without some row.
 pub(crate) fn certified(
     standard_errors: StandardErrors,
     is_determined: bool,
@@ -183,9 +183,9 @@ pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
 /// Returns `f_k = 1 − π` for each row (or pair), where π is the inclusion probability of its size under the
 /// *design*.
 ///
-/// It is not `1 − drawn/available`. Bernoulli sampling may draw all coalitions of a size by chance, but its
-/// weights are the expected ones, so the result is not exact. (For 8 players and m = 254, a third of the
-/// seeds drew everything, with errors of 1e-4.)
+/// This number is not `1 − drawn/available`. Bernoulli sampling may draw all coalitions of a size by chance,
+/// but its weights are the expected ones, so the result is not exact. (For 8 players and m = 254, a third of
+/// the seeds drew everything, with errors of 1e-4.)
 pub(crate) fn free_shares(sample: &Sample) -> Vec<f64> {
     let by_size: Vec<f64> =
         sample.strata().iter().map(|stratum| (1.0 - stratum.inclusion_probability()).max(0.0)).collect();

@@ -1,7 +1,7 @@
 //! Gradient-boosted trees on coalition bits: a surrogate of a game with a known Walsh spectrum.
 //!
-//! Trees split on the presence of a player in the coalition. So there is only one way to split on a player,
-//! histograms are sums over set bits, and no path tests a player twice.
+//! Trees split on the presence of a player in the coalition. There is therefore only one way to split on a
+//! player, histograms are sums over set bits, and no path tests a player twice.
 //!
 //! # Source
 //!
@@ -152,7 +152,7 @@ impl Histogram {
         self
     }
 
-    /// Returns the best player to split on, and the gain of the split.
+    /// Returns the best player to split on, and the gain of the split, or `None` if no split gains enough.
     fn best(&self, players: usize, growth: &Growth) -> Option<(u16, f32)> {
         let score = |sum: f32, count: f32| sum * sum / (count + growth.penalty);
         let own = score(self.sum, self.count);
@@ -243,8 +243,8 @@ impl BoostedTrees {
     /// mixing measure of the semivalue.
     ///
     /// A leaf contributes its value v if the players A on its path are present and the players B are absent.
-    /// With a = |A| and b = |B|, this adds `v M(a − 1, b)` to each player in A, and `−v M(a, b − 1)` to each
-    /// player in B.
+    /// With a = |A| and b = |B|, this adds `v · moment(a − 1, b)` to each player in A, and
+    /// `−v · moment(a, b − 1)` to each player in B.
     pub(crate) fn semivalue(&self, players: usize, moment: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; players];
         for nodes in &self.trees {
@@ -275,7 +275,8 @@ impl BoostedTrees {
     }
 }
 
-/// Grows the node that contains the rows `order`, and subtracts its predictions from their residuals.
+/// Grows the node that contains the rows `order`, subtracts its predictions from their residuals, and returns
+/// its index.
 fn grow(
     rows: &Rows,
     order: &mut [u32],
@@ -434,8 +435,8 @@ fn players(nodes: &[Node]) -> Vec<u16> {
 }
 
 /// Returns the Walsh coefficients of the game that a node defines, by masks of the tree's players, in
-/// ascending order. If y and n are the coefficients of the children with and without the player, they are
-/// `(y + n)/2`, and `(y − n)/2` times the player's sign.
+/// ascending order. If y and n are the coefficients of the children with and without the player, those of the
+/// node are `(y + n)/2`, and `(y − n)/2` times the player's sign.
 fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     match nodes[at] {
         Node::Leaf(value) => vec![(0, f64::from(value))],
@@ -529,8 +530,8 @@ mod tests {
 
     #[test]
     fn histograms_by_subtraction_split_as_histograms_of_the_rows() {
-        // The first split is on the player that explains most. This is player 0, because the other players
-        // have no structure.
+        // The first split is on the player that explains most. This is player 0, because the targets hardly
+        // depend on the other players.
         let (rows, _) = all(6);
         let targets: Vec<f64> =
             (0..64).map(|mask| f64::from(mask & 1) * 5.0 + f64::from(mask % 7) * 0.1).collect();

@@ -43,8 +43,8 @@ use crate::run::Settings;
 /// ```
 pub trait Surrogate: Settings + std::fmt::Debug + Send + Sync {
     /// Fits the surrogate to `values`, one for each of the `coalitions`, which include the empty and the
-    /// grand coalition. Returns `None` if there are too few of them, which only reduces accuracy. The result
-    /// must be deterministic.
+    /// grand coalition. Returns `None` if there are too few of them; this only reduces the accuracy. The
+    /// result must be deterministic.
     fn fit(&self, coalitions: &Coalitions, values: &[f64]) -> Option<Box<dyn FittedSurrogate>>;
 }
 

@@ -5,9 +5,10 @@
 //! There are n players and m coalitions, with signs `x_i = 1` for members and −1 for other players. For two
 //! coalitions, `d = Σ_i x_i x'_i`.
 //!
-//! All products of q players together, each with the prior variance `ρ_q / C(n, q)`, have the covariance `ρ_q
-//! e_q(x x') / C(n, q)`. Here e_q are the elementary symmetric polynomials of signs: `e_1 = d`, `e_2 = (d² −
-//! n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. So products are never enumerated, and n may be large.
+//! All products of q players together, each with the prior variance `ρ_q / C(n, q)`, have the covariance
+//! `ρ_q e_q(x x') / C(n, q)`. Here e_q are the elementary symmetric polynomials of signs: `e_1 = d`,
+//! `e_2 = (d² − n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. Products are therefore never enumerated, and n may be
+//! large.
 
 use apportion_games::Coalitions;
 use apportion_values::Semivalue;
@@ -17,8 +18,8 @@ use super::interface::{FittedSurrogate, Surrogate};
 /// The ridge regression of a game on all products `χ_T(S) = Π_{i ∈ T} x_i` of up to two or three players.
 ///
 /// The prior variance of single players is ten times that of each higher order. The noise level is chosen by
-/// validation on a quarter of the coalitions. Stores `O(m²)` numbers, and takes `O(m²)` time for each of some
-/// dozens of steps.
+/// validation on a quarter of the coalitions. For m coalitions, stores `O(m²)` numbers, and takes `O(m²)`
+/// time for each of some dozens of steps.
 ///
 /// For values with equal weights for sizes s and n − s, products of two players do not contribute to any
 /// value. If coalitions are paired with their complements, they do not contribute to any error either. In
@@ -142,7 +143,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns `(K + noise · K_00 I)⁻¹ y` by conjugate gradients.
+/// Returns `(K + noise · K_00 I)⁻¹ y` for the Gram matrix K and the targets y, by conjugate gradients.
 fn solve(gram: &[f64], targets: &[f64], noise: f64) -> Vec<f64> {
     let rows = targets.len();
     let ridge = noise * gram.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
@@ -186,7 +187,7 @@ impl FittedSurrogate for FittedKAdditive {
     }
 
     /// Returns `φ_i = 2 Σ_{T ∋ i} β_T m(|T| − 1)` with `m(q) = ∫ (2t − 1)^q dμ`, where `β_T` is the variance
-    /// of T times `Σ_k α_k χ_T(S_k)`.
+    /// of T times `Σ_k α_k χ_T(S_k)` with the fitted factors `α_k`.
     fn values(&self, value: &Semivalue) -> Vec<f64> {
         let kernel = &self.kernel;
         let moment = |q: usize| match q {

@@ -14,7 +14,7 @@ use crate::setters::setters;
 /// players A are present and the players B are absent. It contributes `v M(|A| − 1, |B|)` to each player in
 /// A, and `−v M(|A|, |B| − 1)` to each player in B, where M are the moments of the semivalue.
 ///
-/// Fitting takes `O(trees · depth · m n)` time, in single precision.
+/// Fitting to m coalitions of n players takes `O(trees · depth · m n)` time, in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TreeSurrogate {

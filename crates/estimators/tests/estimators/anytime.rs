@@ -93,7 +93,7 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
         let expected = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
         drop(straight);
         let most = chunks.into_inner();
-        // The border is the last chunk but one.
+        // The border is evaluated in the last chunk but one.
         for stop_at in [0, 1, 2, 4, most - 2, most - 1].into_iter().filter(|&stop_at| stop_at < most) {
             let chunks = AtomicUsize::new(0);
             let watcher = stopping_after(stop_at, &chunks);
@@ -169,8 +169,8 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
         (certificate.guarantee, certificate.stopped_by),
         (Guarantee::NothingVaried, StopRule::Tolerance)
     );
-    // The bound is far from zero: it is for an event that is as large as the values, and that this number of
-    // evaluations would miss.
+    // The bound is far from zero: it assumes an event that is as large as the values, but so rare that this
+    // number of evaluations would miss it.
     let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
@@ -213,7 +213,7 @@ fn a_budget_that_does_not_reach_is_said_so() {
 
 #[test]
 fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
-    // The values are between 0 and 1.
+    // The coalition values are between 0 and 1.
     let game = SumOfUnanimity::new(6, 0.0, vec![(vec![0, 1], 0.5), (vec![2, 3, 4], 0.5)]).unwrap();
     let truth = game.shapley();
     let sampling = PermutationShap::default().with_full_budget(FullBudget::Sample);
@@ -305,7 +305,7 @@ fn that_nothing_was_seen_is_no_proof() {
         let (explanation, _) = run_until(method, &game, 0, &until);
         assert!(explanation.evaluations > 500, "{}: {}", method.name(), explanation.evaluations);
     }
-    // There is one large voter, and there are small ones with rare swings.
+    // There is one large voter, and there are small voters that are rarely decisive.
     let game = WeightedVoting::new(51, vec![40, 9, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1]).unwrap();
     let truth = game.shapley();
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();

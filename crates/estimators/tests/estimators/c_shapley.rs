@@ -153,7 +153,7 @@ fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: O
                     worth(&mut (first..=last)) - worth(&mut (first..player)) - worth(&mut (player + 1..=last))
                         + empty
                 };
-                // The coefficient is (u − 1)! b! / (u + b)!.
+                // For u = `size` and b = `ends`, the coefficient is (u − 1)! b! / (u + b)!.
                 let size = last - first + 1;
                 let weight = (1..=ends).fold(1.0, |weight, b| weight * b as f64)
                     / (size..=size + ends).fold(1.0, |product, factor| product * factor as f64);
@@ -193,7 +193,8 @@ fn long_lines_have_the_values_of_their_intervals() {
     }
 }
 
-/// Computes C-Shapley values by definition, for each player separately, with cached coalition values.
+/// Computes C-Shapley values by definition, for each player separately, with cached coalition values. Also
+/// returns the number of cached coalitions.
 fn remembered(game: &dyn Game, graph: &Graph, value: &GraphValue) -> (Vec<f64>, usize) {
     let GraphForm::Connected { order, coefficients, outside } = value.form else {
         panic!("a value of connected coalitions")

@@ -148,7 +148,7 @@ fn no_coalition_is_asked_for_twice() {
 
 #[test]
 fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_every_law() {
-    // Pairs are complements at both levels, so even terms cancel, and the rest is linear.
+    // Pairs are complements at both levels, so even terms cancel, and the remaining terms are linear.
     let symmetric = vec![
         SolutionConcept::owen(),
         SolutionConcept::banzhaf_owen(),
@@ -273,11 +273,11 @@ fn intervals_cover_nineteen_of_twenty() {
 
 #[test]
 fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
-    // These games are far from enumeration: they have two groups, of which the larger one needs more than one
-    // or two 64-bit words, or many small groups. With four times the evaluations, the squared error decreases
-    // to between a third and an eighth, in the mean over 16 and 8 seeds. A union of few players is nearly
-    // enumerated and has wide intervals. So the coverage has no upper limit, but the reported squared errors
-    // do.
+    // These games are far from enumeration: they have many small groups, or two groups whose larger one needs
+    // more than one or two 64-bit words. With four times the evaluations, the mean squared error decreases to
+    // between a third and an eighth. The means are over 16 seeds, and over 8 seeds with more evaluations. A
+    // union of few players is nearly enumerated and has wide intervals. Therefore, the reported squared
+    // errors have an upper limit, but the coverage has none.
     for (sizes, budget) in
         [(vec![70, 12], 700), (vec![130, 6], 1700), (vec![3; 16], 1000), (vec![2; 66], 2600)]
     {
@@ -483,7 +483,7 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
             let estimator = estimator(&value, &partition);
             let least = estimator.minimum_budget(players);
             let estimator = estimator.growing();
-            // Use every budget at which plans change, and a few budgets far from these.
+            // Use budgets throughout the range in which plans change, and a few far above it.
             let most = 2 * (1 << sizes.len()) + 8 * players;
             let step = (most / 60).max(1);
             let budgets = (least..most.max(least + 5)).step_by(step);
@@ -508,8 +508,9 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
 
 #[test]
 fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
-    // For each value over all budgets and partitions, the growing estimator has 0.95 to 1.05 times the
-    // squared error of the other one, and the same coverage up to half a percentage point.
+    // In our measurements, for each value over all budgets and partitions, the growing estimator has 0.95 to
+    // 1.05 times the squared error of the one that does not grow. The coverage is the same up to half a
+    // percentage point.
     for value in coalitional() {
         let (mut ln_ratios, mut runs) = (0.0, 0.0);
         let (mut lacking, mut judged_runs) = (0.0, 0.0);

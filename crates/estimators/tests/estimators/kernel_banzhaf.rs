@@ -124,7 +124,8 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
         for (p, offset) in [(0.5, 0.0), (0.5, f64::from(1 << 30)), (0.46, 0.0), (0.3, 0.0), (0.85, 0.0)] {
             let game = random_table(players, 3, offset, 4);
             let want = exact(&game, weighted(p).value).unwrap();
-            // Without an intercept, a large offset costs precision.
+            // Without an intercept, a large offset costs precision, so the regression has an intercept in
+            // this case.
             let plain = (Pairing::Unpaired, offset > 0.0);
             for (pairing, intercept) in [(Pairing::Paired, true), (Pairing::Unpaired, true), plain] {
                 for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
@@ -139,8 +140,7 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
                         let name = format!("{} {players} players, p = {p}", estimator.name());
                         assert_close(&got.values, &want.values, 1e-12, &name);
                         assert!(got.diagnostics.exact && got.evaluations == 1 << players, "{name}");
-                        // If only one pair exists besides ∅ and N, there are no data to estimate errors from;
-                        // otherwise, there are no errors.
+                        // All coalitions are in the sample, so there are no errors.
                         assert!(got.std_errors.unwrap().iter().all(|&error| error < 1e-9), "{name}");
                     }
                 }

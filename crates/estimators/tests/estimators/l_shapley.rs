@@ -135,7 +135,8 @@ fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) ->
         for column in 0..columns {
             let square = [(row, column), (row, column + 1), (row + 1, column), (row + 1, column + 1)];
             total += sets(&square[..1]) - sets(&square);
-            // These are the sides above and to the left; the others belong to other squares.
+            // These are the top and the left side, and both diagonals. The other two sides belong to other
+            // squares.
             for [a, b] in [[0, 1], [0, 2], [0, 3], [1, 2]] {
                 total -= sets(&[square[a], square[b]]);
             }

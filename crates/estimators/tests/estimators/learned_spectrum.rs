@@ -47,8 +47,8 @@ fn error(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usiz
 
 #[test]
 fn few_strong_interactions_are_found_and_their_values_met() {
-    // The game has the coefficients β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which do not affect the
-    // values.
+    // The game has coefficients for the players 0 and 4, for {0, 1, 2} and {11, 12, 13}, and for the pair {9,
+    // 10}, which does not affect the values.
     let game = SignGame {
         players: 40,
         outputs: vec![|x| {
@@ -377,8 +377,8 @@ fn intervals_hold_where_few_pairs_do_not_add_up() {
     assert!(100 * held >= 88 * all, "{held} of {all}");
 }
 
-/// A game in which every coalition has an independent pseudorandom value, derived from its members. Nothing
-/// is hidden, and nothing can be learned.
+/// A game in which every coalition has an independent pseudorandom value, derived from its members. A sample
+/// contains no information about other coalitions.
 struct Noise(usize);
 
 impl Game for Noise {

@@ -112,7 +112,8 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
 
 #[test]
 fn results_are_the_same_on_any_number_of_threads_and_grow() {
-    // Use a chain of groups, and groups of ten, with more players than the bits of one and two words.
+    // Use a chain of groups, and groups of ten, for 9 players and for more players than one and two 64-bit
+    // words have bits.
     for count in [9, 70, 130] {
         let chain = (2..count).fold(group(players(0, 2)), |inner, next| group([inner, Member::Player(next)]));
         let tens = (0..count.div_ceil(10)).map(|ten| group(players(10 * ten, count.min(10 * ten + 10))));

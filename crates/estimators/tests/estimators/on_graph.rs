@@ -134,7 +134,8 @@ fn what_cannot_be_asked_for_is_said() {
         let refused = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(ValueError::Overflow { .. })), "{refused}");
     }
-    // The value requires weights for two more players around each coalition than the distribution has.
+    // With order 2, the neighbourhood of player 1 has four players. The printed coefficients require weights
+    // for two more players, but the distribution is for five players only.
     let distribution = Semivalue::from_size_distribution(&[0.2; 5]).unwrap();
     let printed = GraphValue::c_shapley(1)
         .with_coefficients(Coefficients::Printed)

@@ -143,9 +143,9 @@ fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
     }
 }
 
-/// Asserts that the mean of the runs is within four standard errors of the truth for all players. (For six or
-/// more comparisons, the largest exceeds 4 with a probability below 0.001.) Also asserts that ±t standard
-/// errors cover the truth in 92 to 97% of the cases.
+/// Asserts that the mean of the runs is within four standard errors of the truth for all players. (For up to
+/// 15 values, this fails by chance with a probability below 0.001.) Also asserts that ±1.96 standard errors
+/// cover the truth in 92 to 97% of the cases.
 fn unbiased_and_covering(runs: &[Explanation], truth: &[f64], what: &str) {
     let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
     assert_unbiased(&values, truth, 4.0, what);
@@ -252,7 +252,7 @@ fn least_budgets_are_one_draw() {
 fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     let (explicand, background) = marginal(9, 20, false, 3);
     let game = MarginalGame::new(&products, &explicand, &background).unwrap();
-    // 74 evaluations in one of 20 scenarios cost as much as four evaluations of the game.
+    // A draw takes 74 evaluations in one of 20 scenarios, which cost as much as 3.7 evaluations of the game.
     assert!(in_scenarios(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = in_scenarios(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { actual: 5, min: 6, .. }), "{refused}");

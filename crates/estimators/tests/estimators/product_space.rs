@@ -138,7 +138,7 @@ fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> 
             }
             draws
         }
-        // The player is a group.
+        // For quotient values, `player` is the index of a group.
         SolutionConcept::Quotient(value) => subsets(other_groups(player), value)
             .into_iter()
             .map(|(p, groups)| (p, contribution(unions(&groups), mask(partition.group(player)), 1.0)))
@@ -147,7 +147,7 @@ fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> 
     }
 }
 
-/// Returns v_b(S) for all scenarios and masks, one table per output.
+/// Returns v_b(S) for all scenarios b and masks S: one table per scenario, masks × outputs.
 fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
     let count = 1usize << game.players();
     let ask = |scenario| {
@@ -232,7 +232,7 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
             let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
             assert_unbiased(&values(&independent, game, 34, 200), &truth, 4.0, &format!("{concept:?}"));
             for nested in nested(&concept, &partition()) {
-                // Use fewer draws than scenarios, and more.
+                // Use fewer draws than scenarios, and more draws than scenarios.
                 for draws in [5, 30] {
                     let run = |seed| nested.estimate_draws(game, draws, seed).unwrap().values;
                     let runs: Vec<Vec<f64>> = (0..200).map(run).collect();
@@ -493,8 +493,8 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for name in ["shapley", "owen", "two-step"] {
         for nested in nested(&name.parse().unwrap(), &partition()) {
-            // The budget covers v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11
-            // scenarios; 13 draws are not sufficient.
+            // The larger budgets cover v(∅), v(N) and at least 22 draws of at most 2m + 2n − 1 = 15
+            // evaluations in one of 11 scenarios. A budget of 5 covers at most 5 draws.
             let gap = |budget| nested.estimate(&game, budget, 1).unwrap().efficiency_gap();
             assert!(gap(32) < 1e-13 && gap(41) < 1e-13, "{name}");
             assert!(gap(5) > 1e-3, "{name}");

@@ -23,9 +23,9 @@ fn with_growing() -> Vec<Box<dyn Estimator>> {
     every().into_iter().chain(growing).collect()
 }
 
-/// Returns whether the named estimator is exact for additive games. It is not if it compares means over
-/// different coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if its
-/// result is computed from trees.
+/// Returns whether the named estimator is exact for additive games. Estimators are not exact if they compare
+/// means over different coalitions, use a regression about ½ without an intercept, use gradient descent, or
+/// compute the result from trees.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
         && is_consistent(name)
@@ -337,7 +337,7 @@ fn outputs_are_explained_as_if_each_were_alone() {
 #[test]
 fn a_large_number_in_common_costs_no_digits() {
     let [plain, raised] = [0.0, f64::from(1 << 30)].map(|around| random_table(9, 1, around, 6));
-    // A rounding error may change a learned choice.
+    // Exclude learned methods, because a rounding error may change what they choose.
     let is_level = |name: &str| !name.contains("without-intercept") && !is_learned(name);
     let estimators =
         all().into_iter().chain(semivalues(9).into_iter().flat_map(|value| of_semivalue(&value)));
@@ -372,7 +372,8 @@ fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
     let gradient = |batch, pairing| {
         ProjectedGradient::default().with_batch(batch).with_pairing(pairing).with_full_budget(full_budget)
     };
-    // The maximum number of rows of a batch; a batch has at most 2^18 64-bit words.
+    // Each estimator is listed with the maximum number of rows of its batches. A batch has at most 2^18
+    // 64-bit words.
     let cases: [(&dyn Estimator, usize); 5] = [
         (&orders(Orders::Independent), 1 << 14),
         (&orders(Orders::Antithetic), 1 << 14),

@@ -145,7 +145,8 @@ fn trees_that_fit_too_closely_leave_the_estimate_unbiased() {
     for value in semivalues() {
         let deep = TreeSurrogate::default().with_depth(9).with_rate(1.0).with_penalty(0.0).with_trees(10);
         let estimator = ProxyResidual::new(value.clone()).with_surrogate(deep);
-        // The budgets cover most of 512 coalitions, so folds mix seen and unseen coalitions.
+        // The budgets cover a substantial part of the 512 coalitions, so folds mix seen and unseen
+        // coalitions.
         for budget in [150, 400] {
             let runs = values(&estimator, &game, budget, 120);
             assert_unbiased(&runs, &of_terms(&game, &value), 4.5, &format!("{value} from {budget}"));

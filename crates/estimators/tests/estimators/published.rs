@@ -13,7 +13,7 @@ use crate::common::{
 
 #[test]
 fn pairs_of_players_add_nothing_to_pairs_of_coalitions() {
-    // By Fumagalli, Witter and Musco (2026), paired Kernel SHAP is PolySHAP of degree 2.
+    // According to Fumagalli, Witter and Musco (2026), paired Kernel SHAP equals PolySHAP of degree 2.
     for (players, budget) in [(5, 30), (8, 120), (11, 300)] {
         let game = random_table(players, 2, 5.0, 3);
         let linear = LeverageShap::default().estimate(&game, budget, 7).unwrap();

@@ -13,7 +13,7 @@ use apportion_games::{Adjacency, Graph, Partition};
 use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue, SolutionConcept};
 use serde_json::json;
 
-/// Estimators of one type. Each differs from the previous one in one option.
+/// Estimators of one type that differ in their options.
 type Family = Vec<Box<dyn Estimator>>;
 
 macro_rules! family {

@@ -94,8 +94,8 @@ impl<G: Game> Game for Cached<G> {
         let missing = self.missing(batch);
         let mut values = vec![0.0; missing.len() * outputs];
         if !missing.is_empty() {
-            // Release the lock during the evaluation: the game may be slow, and may need the threads that
-            // wait for the cache.
+            // The cache is not locked during the evaluation: the game may be slow, and may need the threads
+            // that would wait for the lock.
             self.game.values(&missing, &mut values)?;
         }
 

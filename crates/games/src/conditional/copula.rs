@@ -219,8 +219,8 @@ impl Margin {
         (1.0 - share) * left + share * right
     }
 
-    /// Returns the last index that satisfies `holds`, by bisection. The first index must satisfy it, and if
-    /// an index does not, no later one may.
+    /// Returns the last index for which `holds` is `true`, by bisection. `holds` must be `true` for index 0,
+    /// and `false` for every index after the first for which it is `false`.
     fn last_from(&self, holds: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.values.len());
         while high - low > 1 {

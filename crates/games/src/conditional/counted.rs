@@ -17,7 +17,7 @@ pub(super) struct CountedRows {
 }
 
 impl CountedRows {
-    /// Gives each row the count 1.
+    /// Copies `rows`; each row has the count 1.
     pub(super) fn once(rows: Rows<'_>) -> Self {
         Self { rows: rows.values().to_vec(), columns: rows.columns(), counts: vec![1.0; rows.len()] }
     }

@@ -96,8 +96,8 @@ pub trait ConditionalDistribution: Send + Sync {
         false
     }
 
-    /// Returns the same distribution with `draws` rows per coalition. A smaller number keeps the first of the
-    /// current rows; a larger one keeps all of them and adds more.
+    /// Returns the same distribution with `draws` rows per coalition. A smaller number keeps the first
+    /// `draws` of the current rows; a larger one keeps all current rows and adds more.
     ///
     /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as for
     /// distributions that use the rows of the data.
@@ -107,7 +107,8 @@ pub trait ConditionalDistribution: Send + Sync {
     }
 
     /// Returns the mean `E[X | X_S = x_S]`, a row with the explicand's values in `coalition`. For models
-    /// whose outputs are [affine](crate::Model::is_affine), this row is sufficient.
+    /// whose outputs are [affine](crate::Model::is_affine), the prediction for this row is the coalition
+    /// value.
     ///
     /// Returns `None`, for every coalition, if means can only be estimated from draws. The requirements on
     /// `explicand` are those of [`condition`](Self::condition).

@@ -39,7 +39,7 @@ use crate::stream::{Purpose, coalition_unit, stream};
 /// perturbed.values(&Coalitions::from_masks(1, [0]), &mut values)?;
 /// let [value, above, below] = values;
 /// assert!((above + below - 2.0 * value).abs() < 1e-12);
-/// // 100 draws with standard deviation 2.
+/// // The standard error of the mean of 100 draws with standard deviation 2 is 0.2.
 /// assert!(((above - value).abs() - 0.2).abs() < 0.05);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```

@@ -101,7 +101,7 @@ impl FrequencyDistribution {
     }
 }
 
-/// What a [`FrequencyDistribution`] does if no row matches the explicand on a coalition.
+/// The behaviour of a [`FrequencyDistribution`] if no row matches the explicand on a coalition.
 ///
 /// With a fallback, the value of the game jumps between coalitions with and without matching rows. The
 /// attributions of features whose values never occur together include this jump.

@@ -14,7 +14,7 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Maximum asymmetry of a covariance matrix, relative to the standard deviations.
+/// Maximum asymmetry of a covariance matrix, relative to the product of the two standard deviations.
 const ASYMMETRY: f64 = 1e-9;
 
 /// The multivariate normal distribution X ~ N(μ, Σ). Absent features are drawn given the present ones.
@@ -104,8 +104,9 @@ impl GaussianDistribution {
     /// # Errors
     ///
     /// [`GameError::Covariance`], with the entry or the eigenvalue, if the matrix does not have n² entries,
-    /// is not finite, not symmetric (by more than 10⁻⁹ of the standard deviations) or not positive
-    /// semidefinite (a negative variance, or an eigenvalue of its correlation matrix below −10⁻¹⁰);
+    /// is not finite, not symmetric (to within 10⁻⁹ of the product of the standard deviations) or not
+    /// positive semidefinite (a negative variance, a covariance above the product of the standard deviations,
+    /// or an eigenvalue of the correlation matrix below −10⁻¹⁰);
     /// [`GameError::InfiniteInput`] or [`GameError::MissingValue`] if the mean has such a value;
     /// [`GameError::Parameter`] without features or draws.
     pub fn new(mean: &[f64], covariance: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
@@ -175,10 +176,10 @@ impl GaussianDistribution {
     }
 }
 
-/// Returns the smallest eigenvalue of a correlation matrix to six digits if it is below −10⁻¹⁰.
+/// Returns the smallest eigenvalue of a correlation matrix to six digits, or `None` if it is at least −10⁻¹⁰.
 ///
-/// `C + s I` has a Cholesky factor if and only if `s` is larger than minus this eigenvalue. All eigenvalues
-/// are at least `1 − n`.
+/// The search uses bisection: `C + s I` has a Cholesky factor if and only if `−s` is below the smallest
+/// eigenvalue of `C`. All eigenvalues are at least `1 − n`.
 fn negative_eigenvalue(correlation: &Mat<f64>) -> Option<f64> {
     let is_definite = |shift: f64| {
         let mut matrix = correlation.clone();

@@ -19,7 +19,7 @@
 //! of its variance unexplained. Its column of L is zero, so it has no independent variation, and absent
 //! features preserve exact linear relations. Present features may then have contradictory values; `d` is
 //! replaced by the nearest consistent point, in standard deviations, which treats equal features equally.
-//! (This is the limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
+//! (Equivalently, the pseudo-inverse of R_PP replaces R_PP⁻¹.)
 //!
 //! # Cost
 //!
@@ -165,8 +165,8 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> 
         &self.distribution.weights
     }
 
-    /// Appends draws. Each draw is determined by the seed, the coalition and the draw's index: it uses a
-    /// separate range of words in the random stream of the coalition.
+    /// Appends draws. Each draw is determined by the seed, the coalition and the draw's index: each draw, or
+    /// antithetic pair, uses a separate range of words in the random stream of the coalition.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
         let present = self.explicand.len() - count;
@@ -210,7 +210,7 @@ pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
 }
 
 /// Returns the lower Cholesky factor, or `None` if the matrix is not positive definite. Entries above the
-/// diagonal are not read, and unspecified in the factor.
+/// diagonal are not read, and are unspecified in the factor.
 pub(super) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
     let n = matrix.nrows();
     uninterrupted((n as f64).powi(3) / 3.0, move || {
@@ -259,7 +259,7 @@ pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
             let product: f64 = relations[i].iter().zip(&relations[j]).map(|(a, b)| a * b).sum();
             product + f64::from(u8::from(i == j))
         });
-        // All pivots are at least 1.
+        // All pivots of I + W Wᵀ are at least 1, so no column is treated as determined.
         let inner = factor_degenerate(matrix);
         let mut excess: Vec<f64> = determined.iter().map(|&i| scores[i]).collect();
         substitute(&inner, &mut excess);

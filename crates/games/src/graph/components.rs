@@ -8,7 +8,7 @@ impl Graph {
     /// Returns the connected components of `coalition`, in the order of their first members; the empty
     /// coalition has no components.
     ///
-    /// Takes `O(|S| + edges in S + n/64)` time per component.
+    /// Takes `O(|S| + edges at nodes of S + c · n/64)` time for c components.
     ///
     /// # Panics
     ///
@@ -76,9 +76,10 @@ mod tests {
 
     #[test]
     fn components_and_boundaries_of_a_grid() {
-        // A . A .
+        // The members of the set, by component:
+        // A . B .
         // A . . .
-        // . . B B
+        // . . C C
         let graph = Graph::grid(3, 4, Adjacency::Four);
         let set = Coalition::from_members(12, [0, 2, 4, 10, 11]);
         let members = |coalition: &Coalition| coalition.view().members().collect::<Vec<_>>();

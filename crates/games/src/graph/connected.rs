@@ -15,7 +15,7 @@ pub struct ConnectedSet<'a> {
     pub size: usize,
     /// Number of nodes outside the set that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of nodes of the boundary that belong to `within`, so that a larger set may contain them.
+    /// Number of nodes of the boundary in `within`, the nodes to which the enumeration is restricted.
     pub boundary_within: usize,
 }
 

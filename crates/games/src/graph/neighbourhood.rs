@@ -7,7 +7,7 @@ impl Graph {
     /// `node` itself, in ascending order (Chen et al. 2019, equation 4).
     ///
     /// Takes `O(|N_k(i)|)` time on lines and grids; otherwise `O(edges in the neighbourhood)` time, and one
-    /// bit of memory per node.
+    /// byte of memory per node.
     ///
     /// # Panics
     ///
@@ -50,7 +50,7 @@ impl Graph {
 
     /// Returns the largest distance between two nodes in the same component; 0 without nodes.
     ///
-    /// For this order and above, `N_k(i)` is the whole component of i. Takes `O(n · edges)` time unless the
+    /// At this order and above, `N_k(i)` is the whole component of i. Takes `O(n · edges)` time unless the
     /// graph is a line or a grid.
     pub fn diameter(&self) -> usize {
         match self.shape() {

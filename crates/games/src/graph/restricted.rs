@@ -62,8 +62,7 @@ impl<G: Game> GraphRestrictedGame<G> {
     }
 
     /// Sums the values of the connected components of each coalition in `batch`. `ask` evaluates a batch of
-    /// components; its second argument is the index in `batch` of the coalition that each component belongs
-    /// to.
+    /// components; its second argument contains, for each component, the index in `batch` of its coalition.
     fn sums(
         &self,
         batch: &Coalitions,

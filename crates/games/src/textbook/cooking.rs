@@ -10,7 +10,7 @@ use crate::textbook::ClosedForm;
 ///
 /// The Shapley values are 6, 5 and 4; the Banzhaf values are the same.
 ///
-/// Useful as a first example by hand, and as a smoke test with integer results.
+/// Useful as a first example to compute by hand, and as a smoke test with integer results.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, Cooking};

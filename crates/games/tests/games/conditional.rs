@@ -301,8 +301,8 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
     }
 }
 
-/// The features include constant and determined ones. The conditional mean must equal the mean of mirrored
-/// draws.
+/// The features include a constant and linear combinations of others. The conditional mean must equal the
+/// mean of mirrored draws.
 #[test]
 fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
     let rows = degenerate_rows(40);
@@ -344,7 +344,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
         let random = random_coalition(&mut rng(230 + n as u64), n);
         for coalition in [Coalition::empty(n), random, Coalition::from_members(n, 0..n - 1)] {
             let (absent, means, covariances) = case.moments(&coalition);
-            // The mean of a mirrored pair is the conditional mean.
+            // The mean of a mirrored pair must be the conditional mean.
             let (pair, _) = synthetic(&paired, explicand, &coalition);
             let middle: Vec<f64> = absent.iter().map(|&i| (pair[0][i] + pair[1][i]) / 2.0).collect();
             assert_close(&middle, &means, 1e-8, &format!("{n} features, {coalition}"));
@@ -360,7 +360,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
                     let got = product / draws as f64;
                     let expected = covariances[a][b];
                     // This is the standard error of an estimated covariance, from the variance of a product
-                    // of two normal variates. About 10⁴ entries are compared.
+                    // of two normal variates. The factor 6 allows for about 10⁴ comparisons.
                     let error =
                         ((covariances[a][a] * covariances[b][b] + expected * expected) / draws as f64).sqrt();
                     assert!((got - expected).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {expected}");
@@ -370,8 +370,8 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
     }
 }
 
-/// Compares the fitted distribution with the mean and covariance of the data by definition, and with the
-/// closed form for these moments.
+/// Compares the draws of the fitted distribution with those of the normal distribution that has the mean and
+/// covariance of the data.
 #[test]
 fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     for (n, count) in [(1, 2), (2, 3), (3, 4), (5, 40)] {
@@ -390,7 +390,7 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     }
 }
 
-/// Returns distributions of all kinds that are fitted to rows and compute with their values.
+/// Returns a distribution of each kind except frequencies, fitted to the same rows.
 fn fitted(
     data: &[f64],
     n: usize,
@@ -449,7 +449,7 @@ fn draws_keep_constants_and_linear_relations() {
             assert!((row[4] - row[0] - row[1]).abs() < 1e-7, "{coalition}: {row:?}");
             assert_eq!(row[2], 4.25);
         }
-        // Ranks preserve monotone relations.
+        // The copula preserves constants, and monotone relations between absent features.
         for row in synthetic(&copula, &explicand, &coalition).0 {
             assert_eq!(row[2], 4.25);
             if !coalition.view().contains(0) && !coalition.view().contains(3) {
@@ -517,8 +517,9 @@ fn degenerate_laws_of_many_features_are_drawn_from() {
 
 // ---- The copula ----
 
-/// Returns the tolerance for distributions fitted to N rows. The coefficients of the scores have errors of
-/// about 1/√N. So a value given z_S has an error of about |β| √(1 + |z_S|²) / √N, in units of the scores.
+/// Returns the approximate error of a coalition value that is due to fitting the distribution to N rows. The
+/// coefficients of the scores z have errors of about 1/√N. Therefore a value given z_S has an error of about
+/// |β| √(1 + |z_S|²) / √N, in units of the scores.
 fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -> f64 {
     let size = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
     size * ((1.0 + scores.map(|z| z * z).sum::<f64>()) / rows as f64).sqrt()
@@ -723,7 +724,7 @@ fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
 
 #[test]
 fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
-    // A cell is P(a, b, c) for a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
+    // The cells of the table are (a, b, c) for a in {0, 1}, b in {0, 1, 2} and c in {0, 1}.
     let cells: Vec<[f64; 3]> =
         (0..12).map(|i| [f64::from(i / 6), f64::from(i / 2 % 3), f64::from(i % 2)]).collect();
     let probabilities: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7 + 1) / 50.0).collect();
@@ -829,7 +830,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
 
 // ---- Independence ----
 
-/// Returns rows with all combinations of a few values, which makes the features exactly independent.
+/// Returns rows with all combinations of a few values, so that the features are exactly independent.
 fn factorial() -> Vec<f64> {
     let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
     (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()
@@ -883,7 +884,7 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
             let deviation = (squares / count as f64).sqrt();
             let of_mean = deviation / (count as f64).sqrt();
             let of_fit = match name {
-                // The explicands are within one standard deviation in each feature.
+                // The explicands are within one standard deviation in each feature, so |z_S| is at most √|S|.
                 "gaussian" | "copula" => of_mean * (coalition.size() as f64).sqrt(),
                 "empirical" => 0.0,
                 // The game averages over the matching rows; each present feature keeps about a third of the
@@ -929,7 +930,7 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
         for pooled in in_pools(|| (values(&game, &batch), errors(&game, &batch))) {
             assert_eq!(pooled, (together.clone(), errors(&game, &batch)));
         }
-        // A serial model is evaluated in larger chunks.
+        // A serial model is evaluated in larger chunks, which must not change the values.
         let game = ConditionalGame::new(&serial, &FIVE, &**distribution).unwrap();
         assert_eq!(values(&game, &batch), together);
     }
@@ -1039,8 +1040,7 @@ fn message<T>(result: Result<T, GameError>) -> String {
     result.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Returns the error messages of the distributions that compute with the values of the rows they are fitted
-/// to.
+/// Returns the error messages of fitting each kind of distribution except frequencies to `rows`.
 fn refused_fits(rows: Rows<'_>) -> [String; 3] {
     [
         message(GaussianDistribution::fit(rows, 10, 0)),
@@ -1203,7 +1203,7 @@ fn more_draws_are_those_there_were_and_further_ones() {
         assert_eq!(many.len(), 2 * few.len());
         assert_eq!(many[..few.len()], few);
         assert!(distribution.with_draws(0).is_none() && distribution.with_draws(usize::MAX / 2).is_none());
-        // Restores the original number of draws.
+        // Restoring the original number of draws must restore the values.
         let values_under =
             |distribution: &dyn ConditionalDistribution| played(&model, &FIVE, distribution, &batch).0;
         assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*distribution));

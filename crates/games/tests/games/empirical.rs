@@ -139,8 +139,7 @@ fn criterion(
     let rows: Vec<&[f64]> = data.chunks(n).collect();
     let count = rows.len() as f64;
     let present: Vec<usize> = coalition.view().members().collect();
-    // For independent columns of variance 1, Σ is only approximately the identity; for a single feature it is
-    // exactly 1.
+    // For a single present feature, Σ_SS is its variance.
     assert_eq!(present.len(), 1);
     let j = present[0];
     let mean = rows.iter().map(|row| row[j]).sum::<f64>() / count;
@@ -195,7 +194,7 @@ fn the_bandwidth_is_the_least_of_the_criterion() {
                 of(chosen) <= of(chosen * 0.999) + 1e-9 && of(chosen) <= of(chosen * 1.001) + 1e-9
                     || chosen > 99.9
             );
-            // An integer weight is equivalent to that many rows.
+            // The weights must equal those of a distribution with this bandwidth.
             let fixed = distribution_of(&data, n, chosen);
             let got = distribution.condition(&explicand, coalition.view()).unwrap().weights().to_vec();
             assert_eq!(got, fixed.condition(&explicand, coalition.view()).unwrap().weights());
@@ -272,7 +271,7 @@ fn ozone(row: &[f64]) -> f64 {
     COEFFICIENTS[0] + row.iter().zip(&COEFFICIENTS[1..]).map(|(x, c)| x * c).sum::<f64>()
 }
 
-/// Returns the rows of shapr's tests, and the three explicands.
+/// Returns the training data of shapr's tests, and the three explicands.
 fn air_quality() -> (Vec<f64>, Vec<f64>) {
     let cells = AIR_QUALITY.lines().skip(1).flat_map(|line| line.split(',').skip(1));
     let mut rows: Vec<f64> = cells.map(|cell| cell.parse().unwrap()).collect();

@@ -20,7 +20,7 @@ fn random_row(rng: &mut impl Rng, columns: usize) -> Vec<f64> {
     (0..columns).map(|_| draw(rng)).collect()
 }
 
-/// Returns `m` coalitions of `n` players: the empty and the grand coalition, then random ones.
+/// Returns `count` coalitions: the empty and the grand coalition, then random ones.
 fn random_coalitions(rng: &mut impl Rng, players: usize, count: usize) -> Coalitions {
     let mut batch = Coalitions::with_capacity(players, count);
     batch.push_empty();
@@ -107,7 +107,7 @@ fn a_value_has_the_same_bits_whatever_else_is_in_the_batch_and_however_many_thre
         for pooled in in_pools(|| values(&game, &batch)) {
             assert_eq!(pooled, together, "{rows} rows");
         }
-        // A serial model is evaluated in larger chunks.
+        // A serial model is evaluated in larger chunks, which must not change the values.
         let serial =
             batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect())).serial();
         let game = MarginalGame::new(&serial, &explicand, &background).unwrap();
@@ -132,7 +132,7 @@ fn missing_values_reach_the_model_as_they_are() {
     assert_eq!(got[..4], [2.0, 1.0, 3.0, 2.0]);
 }
 
-/// A model that records the largest batch, and whether two threads evaluated it at once.
+/// A model that records the number of cells of the largest batch, and the number of overlapping calls.
 struct Watched {
     largest: AtomicUsize,
     inside: Mutex<()>,
@@ -368,8 +368,8 @@ fn infinite_values_are_mixed_as_any_others() {
 
 #[test]
 fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
-    /// A model that sums the products of neighbouring features. Near a reference row, it only updates the
-    /// terms that a change affects. It counts the rows that it predicts as a whole.
+    /// A model that sums the products of neighbouring features. Near a reference row, it adds the change of
+    /// the sum to the prediction for the reference. It counts the rows that it predicts as a whole.
     struct Neighbours(AtomicUsize);
     struct Near(Vec<f64>, f64);
 
@@ -423,7 +423,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
         for (value, row) in got.iter().zip(batch.iter()) {
             assert!((value - products(&synthetic(&explicand, &baseline, row))).abs() < 1e-12);
         }
-        // Evaluating them one by one must yield the same bits.
+        // Evaluating the coalitions one by one must yield the same bits.
         assert!(one_by_one(&game, &batch).iter().map(|x| x.to_bits()).eq(got.iter().map(|x| x.to_bits())));
     }
 }

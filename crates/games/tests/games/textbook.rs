@@ -1,5 +1,4 @@
-//! Tests the closed forms of textbook games against both definitions, by coalitions and by orders of the
-//! players.
+//! Tests the closed forms of textbook games against the definitions of the Shapley and Banzhaf values.
 
 use apportion_games::{
     Additive, Airport, ClosedForm, Coalition, Coalitions, Cooking, Game, GameError, Glove, SumOfUnanimity,

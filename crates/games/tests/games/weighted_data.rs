@@ -78,7 +78,8 @@ fn whole_weights_are_repeated_rows_in_every_law() {
         for ((name, weighted), (_, repeated)) in weighted.iter().zip(&repeated) {
             let (got, expected) =
                 (played(&**weighted, &explicand, &batch), played(&**repeated, &explicand, &batch));
-            // The golden-section search stops as soon as rounding errors of the sums dominate.
+            // Rounding errors of the sums limit the accuracy of the bandwidth that the golden-section search
+            // finds.
             let tolerance = if *name == "adapted" { 1e-5 } else { 1e-10 };
             assert_close(&got, &expected, tolerance, &format!("{name}, {n} features"));
         }

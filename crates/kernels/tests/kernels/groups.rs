@@ -1,4 +1,4 @@
-//! Values of features in groups and of groups.
+//! Tests of the values of features in groups, and of the values of groups.
 
 use apportion_games::{Hierarchy, Partition};
 use apportion_kernels::{CoalitionalValue, Kernel, Semivalue, Value};

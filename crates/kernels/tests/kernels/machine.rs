@@ -1,4 +1,4 @@
-//! Machines as models, and their files.
+//! Tests of kernel machines as models, and of their files.
 
 use apportion_games::GameError;
 use apportion_kernels::{Kernel, KernelError, KernelExplainer, KernelMachine, Model, Rows, Semivalue};

@@ -1,4 +1,4 @@
-//! Results do not depend on threads, or on other rows.
+//! Tests that results do not depend on the number of threads, or on other rows.
 
 use apportion_kernels::{Kernel, KernelExplainer, Rows, Semivalue};
 

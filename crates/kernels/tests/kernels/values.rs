@@ -1,4 +1,4 @@
-//! Semivalues of features.
+//! Tests of the semivalues of features.
 
 use apportion_games::Rows;
 use apportion_kernels::{Kernel, KernelExplainer, KernelMachine, Semivalue, Value};
@@ -87,7 +87,7 @@ fn linear_machines_have_their_weights_times_the_differences() {
 
 #[test]
 fn rows_far_from_all_centres_do_not_lose_digits_or_become_nan() {
-    // Factors underflow one by one, and factors of zero are not divided by.
+    // The factors underflow to zero, so dividing by a factor would yield NaN.
     let machine = KernelMachine::new(3, &[0.0])
         .unwrap()
         .with_kernel(Kernel::rbf(1.0, 3), &[0.0, 0.0, 0.0, 50.0, 0.0, 0.0], &[1.0, -2.0])

@@ -21,7 +21,7 @@ pub(super) const PAPER: Colour = [1.0; 3];
 /// Opacity of the colour for the largest score. Below 1, so that the image remains visible.
 const OPACITY: f64 = 0.9;
 
-/// Maps a grey level to a light grey, so that both colours stand out. Black is mapped to the darkest of
+/// Maps a grey level to a light grey, so that blue and red stand out. Black is mapped to the darkest of
 /// these, 0.62.
 pub(super) fn muted(grey: f64) -> f64 {
     0.62 + 0.38 * grey

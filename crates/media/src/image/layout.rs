@@ -79,8 +79,8 @@ impl Layout {
         }
     }
 
-    /// Returns the layout of square grey images in flat rows of `features` numbers, row by row: 784 means 28
-    /// × 28.
+    /// Returns the layout of square grey images in flat rows of `features` numbers, row by row. For example,
+    /// 784 features are 28 × 28 pixels.
     ///
     /// # Errors
     ///

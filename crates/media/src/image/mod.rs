@@ -191,7 +191,7 @@ impl Image {
     }
 }
 
-/// Returns the number of pixels of an image of this size.
+/// Returns the number of pixels of an image of this size, or an error if it is zero or too large.
 fn check_size(height: usize, width: usize) -> Result<usize, MediaError> {
     match height.checked_mul(width) {
         Some(0) => Err(MediaError::EmptyImage { height, width }),

@@ -96,8 +96,8 @@ impl Image {
     }
 }
 
-/// Rejects a palette that ends with an incomplete colour, on which the decoder would panic if the colour is
-/// used. Palettes with too many colours are rejected by the decoder.
+/// Rejects a palette that ends with an incomplete colour, because the decoder would panic if a pixel used it.
+/// Palettes with too many colours are rejected by the decoder.
 fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
     let bytes = info.palette.as_ref().map_or(0, |palette| palette.len());
     if info.color_type != ColorType::Indexed || bytes.is_multiple_of(3) {

@@ -19,7 +19,7 @@ use crate::error::MediaError;
 ///
 /// let patches = Segmentation::patches(28, 28, 7)?;
 /// assert_eq!((patches.count(), patches.rows_columns()), (16, Some((4, 4))));
-/// // The pixel in row 8, column 0 is the first patch's of the second row.
+/// // The pixel in row 8, column 0 belongs to the first patch of the second row.
 /// assert_eq!(patches.labels()[8 * 28], 4);
 ///
 /// let regions = Segmentation::from_labels(2, 3, &[7, 7, 9, 7, 4, 4])?;
@@ -34,7 +34,7 @@ pub struct Segmentation {
     /// The player of each pixel, row by row.
     labels: Vec<usize>,
     count: usize,
-    /// Rows and columns of players, if they form a grid.
+    /// Numbers of rows and columns of players, if they form a grid.
     grid: Option<(usize, usize)>,
 }
 
@@ -68,8 +68,8 @@ impl Segmentation {
     }
 
     /// Creates players from arbitrary regions: pixels with the same label belong to the same player. `labels`
-    /// lists the pixels row by row. Players are numbered in the order in which their labels first appear. So
-    /// labels that are already in this order do not change, and gaps between labels are allowed.
+    /// lists the pixels row by row. Players are numbered in the order in which their labels first appear.
+    /// Labels that are already in this order do not change. Gaps between labels are allowed.
     ///
     /// A player's pixels need not touch each other.
     ///
@@ -131,8 +131,8 @@ impl Segmentation {
         &self.labels
     }
 
-    /// Returns the rows and columns of players if these are pixels or patches: player `r · columns + c` is in
-    /// row r and column c of the grid.
+    /// Returns the numbers of rows and columns of players if the players are pixels or patches: player `r ·
+    /// columns + c` is in row r and column c of the grid.
     pub fn rows_columns(&self) -> Option<(usize, usize)> {
         self.grid
     }

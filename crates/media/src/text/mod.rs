@@ -16,7 +16,7 @@ use crate::masked::Masked;
 pub use tokenizer::{Case, Splitting, Token, Tokenizer};
 pub use vocabulary::Vocabulary;
 
-/// A text, its tokens, and the players that own them.
+/// A text, its tokens, and the players to which the tokens belong.
 ///
 /// Each token is a player by default; [words](Self::by_words) or [groups](Self::by_groups) can be players
 /// instead. A row of the model contains the ids of the tokens in order, followed by padding, which does not

@@ -111,7 +111,7 @@ fn all_text_is_shown_once_whoever_plays() {
     }
 }
 
-/// Writes one line per coloured part, with the line breaks of the text escaped.
+/// Returns the HTML with one line per coloured part, and with the line breaks of the text escaped.
 fn lines(html: &str) -> String {
     html.replace('\n', "\\n").replace("</span>", "</span>\n")
 }

@@ -33,10 +33,11 @@ pub enum Splitting {
     ///
     /// A piece that is in the vocabulary is one token. Otherwise, as little punctuation as possible is
     /// removed from its ends so that a token of the vocabulary remains. If this is not possible, all
-    /// punctuation is removed from the ends. The rest is split at its inner punctuation if every part with
-    /// letters is in the vocabulary; otherwise, it is one unknown token. Removed punctuation becomes tokens,
-    /// the longest known run at a time (`...`, `--`); punctuation that is not in the vocabulary is dropped. A
-    /// piece that consists only of punctuation that is not in the vocabulary is an unknown token.
+    /// punctuation is removed from the ends. The remaining text is split at its inner punctuation if every
+    /// part with letters is in the vocabulary; otherwise, it is one unknown token. Removed punctuation
+    /// becomes tokens, the longest known run at a time (`...`, `--`); punctuation that is not in the
+    /// vocabulary is dropped. A piece that consists only of punctuation that is not in the vocabulary is an
+    /// unknown token.
     ///
     /// Punctuation is every character that is neither a letter, nor a digit, nor a combining accent.
     #[default]

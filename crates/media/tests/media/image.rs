@@ -32,7 +32,7 @@ fn weight(pixel: usize) -> f64 {
     (pixel % 28) as f64 / 28.0 - (pixel / 28) as f64 / 56.0
 }
 
-/// Draws the image in characters, darker ones for brighter pixels; coloured pixels as `R` or `B`.
+/// Draws the image in characters: denser ones for brighter pixels, and `R` or `B` for coloured pixels.
 fn in_characters(image: &Image) -> String {
     let character = |pixel: &[f64]| match *pixel {
         [grey] => [' ', '.', ':', 'o', '#'][(grey * 4.0).round() as usize],
@@ -107,7 +107,7 @@ fn the_top_pixels_of_saliency_are_red_on_the_digit_and_blue_beside_it() {
     assert!(
         saliency.signed().iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10)
     );
-    // The pixels of the rightmost columns, where the derivative is largest.
+    // These are pixels of the rightmost columns, where the derivative is largest.
     let top: Vec<usize> = (0..784).filter(|&pixel| saliency.magnitudes()[pixel] > 0.5).collect();
     let picture = masked_picture(&digit(), &pixels, &top, &Reference::Mean).unwrap();
     insta::assert_snapshot!(in_characters(&picture));

@@ -74,7 +74,7 @@ fn large_logits_neither_overflow_nor_vanish() {
         |class, logits: &[f64]| Score::LogProbability { class }.evaluate(Outputs::Logits, logits).unwrap();
     assert_eq!((log(0, &[1000.0]), log(1, &[-1000.0])), (-1000.0, -1000.0));
     assert_eq!((log(0, &[1000.0, -1000.0]), log(1, &[1000.0, -1000.0, 0.0])), (0.0, -2000.0));
-    // −log(1 + e^{−40}); 1 + e^{−40} rounds to 1 in 64 bits.
+    // The expected value is −log(1 + e^{−40}), although 1 + e^{−40} rounds to 1 in 64 bits.
     for tail in [log(1, &[40.0]), log(0, &[50.0, 10.0])] {
         assert!((tail / -(-40.0_f64).exp() - 1.0).abs() < 1e-15, "{tail}");
     }
@@ -250,7 +250,8 @@ fn logits_that_were_called_probabilities_are_an_error_with_their_coalition() {
     assert!(matches!(*problem, MediaError::NotAProbability { output: 0, .. }), "{problem}");
 }
 
-/// A model with two logits that supports rows near a reference, and counts the whole rows that it predicts.
+/// A model with two logits that supports rows near a reference, and counts the complete rows that it
+/// predicts.
 struct Local {
     whole: AtomicUsize,
 }

@@ -37,8 +37,8 @@ pub enum TreeNode {
     },
 }
 
-/// Builds an [`Ensemble`] in memory, for programs that grow trees themselves. Values of rows are compared as
-/// `f64`.
+/// A builder of an [`Ensemble`] in memory, for programs that grow trees themselves. Values of rows are
+/// compared as `f64`.
 ///
 /// ```
 /// use apportion_models::{Ensemble, EnsembleBuilder, Rows, SplitCondition, TreeNode};

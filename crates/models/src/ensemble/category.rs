@@ -10,7 +10,7 @@
 //! | NaN, a missing value | the string `nan`, which pandas writes for a missing value |
 //! | any other number | no category seen in training |
 //!
-//! So columns of integers do not need to be encoded, and codes of strings do not require a list of
+//! Therefore columns of integers do not need to be encoded, and codes of strings do not require a list of
 //! categories.
 
 mod city;
@@ -54,7 +54,8 @@ pub(crate) fn code_of_hash(hash: u32) -> f64 {
     f64::from(hash) + 0.5
 }
 
-/// Returns the code of a numeric category: the number itself if it is an integer.
+/// Returns the code of a numeric category: the number itself if it is an integer below 2^53 in absolute
+/// value, otherwise `None`.
 pub(crate) fn code_of_number(number: f64) -> Option<f64> {
     // Adding 0 maps −0 to 0, since both are the same category.
     (number.fract() == 0.0 && number.abs() < CODE_LIMIT).then_some(number + 0.0)

@@ -72,7 +72,7 @@ impl Ensemble {
         counts
     }
 
-    /// Returns the categorical features: features whose values some split looks up in a set, and features
+    /// Returns the categorical features: features whose values some split treats as categories, and features
     /// that have [categories](Self::categories). Numbers between two codes of such a feature are meaningless.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];

@@ -7,8 +7,8 @@ use crate::error::ModelError;
 /// of categories.
 ///
 /// They are ordinary trees over [extended](Self::extended) rows, which have a column for each statistic after
-/// the features. So a split on a column with an index of at least [`feature_count`](Ensemble::feature_count)
-/// depends on all features of one of the [`statistics`](Self::statistics).
+/// the features. A split on a column with an index of at least [`feature_count`](Ensemble::feature_count)
+/// therefore depends on all features of one of the [`statistics`](Self::statistics).
 #[derive(Debug, Clone)]
 pub struct JointTrees {
     features: usize,

@@ -27,8 +27,8 @@ impl LinearLeaf {
 }
 
 impl Ensemble {
-    /// Rejects rows in which one of the marked features is missing, because the model cannot predict them.
-    /// `features` has one flag per feature.
+    /// Makes the ensemble reject rows in which one of the marked features is missing, because the model
+    /// cannot predict them. `features` has one flag per feature.
     pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }

@@ -9,13 +9,14 @@ impl Ensemble {
     /// | link of the model | y | output |
     /// |---|---|---|
     /// | [`Link::Logistic`], one output | 0 or 1 | `−ln p` of the probability p of y |
-    /// | [`Link::Softmax`] | a class k, from 0 | all k losses: output k is `−ln p_k`, the loss of the rows of class k. The outputs do not depend on y |
+    /// | [`Link::Softmax`] | a class, from 0 | the losses for all classes: output k is `−ln p_k`, the loss of rows of class k. The outputs do not depend on y |
     /// | [`Link::Identity`], one output | a number | `(f(x) − y)²` |
     ///
-    /// The loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, like any other
+    /// The loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_{N∖S}))`, like any other
     /// output after a [link](Self::link). The attribution of a feature is its contribution to the loss of the
-    /// row. The contribution is negative if the feature improves the prediction. For the log loss, these are
-    /// the exact values of shap's `model_output="log_loss"`. Rows with the same target share a model.
+    /// row. The contribution is negative if the feature improves the prediction. For the log loss, the
+    /// attributions are the exact values of shap's `model_output="log_loss"`. The same model can explain all
+    /// rows with this target.
     ///
     /// ```
     /// use apportion_games::{Model, Rows};

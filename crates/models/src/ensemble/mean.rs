@@ -7,10 +7,10 @@ impl Ensemble {
     /// Returns the ensemble whose margins are the means of the margins of `members`, e.g. the models of a
     /// cross-validation.
     ///
-    /// It contains all trees of the members, with leaves divided by the number of members. So attributions of
-    /// the mean are exact. The mean of margins is not the margin of the mean output. So for several members,
-    /// the [link](Self::link) is only kept if it is the identity. Each member is one [round](Self::rounds).
-    /// The mean of a single member is this member itself.
+    /// It contains all trees of the members, with leaves divided by the number of members, so that
+    /// attributions of the mean are exact. The [link](Self::link) of several members is only kept if it is
+    /// the identity, because the mean of margins is not the margin of the mean output. Each member is one
+    /// [round](Self::rounds). The mean of a single member is this member itself.
     ///
     /// ```
     /// use apportion_games::Rows;

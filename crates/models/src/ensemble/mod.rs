@@ -4,8 +4,8 @@
 //! that prediction and explanation implement a single rule. For example, `x̂ ≤ t` becomes `x̂ < t'` with t'
 //! the next number after t. If a library sends values that meet the condition to the right, the children are
 //! swapped. If a library treats missing values as a number, missing values go where this number goes. The
-//! ensemble and its nodes store the comparison operator, the width, and the rules for missing values and
-//! categories. So kernels do not depend on the library.
+//! ensemble and its nodes store the width of the numbers, and the rules for missing values and categories, so
+//! that the algorithms for trees do not depend on the library.
 
 mod build;
 mod builder;

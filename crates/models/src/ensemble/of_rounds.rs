@@ -33,8 +33,7 @@ impl Ensemble {
         self.rounds.best = Some(count);
     }
 
-    /// Marks the model as the mean over its rounds, which means that leaves are already divided by the number
-    /// of rounds.
+    /// Marks the model as the mean over its rounds: its leaves are already divided by the number of rounds.
     pub(crate) fn set_averaged(&mut self) {
         self.rounds.averaged = true;
     }
@@ -48,7 +47,7 @@ impl Ensemble {
         let count = self.round_count();
         let used = match rounds {
             Rounds::All => 0..count,
-            // A model that was sliced after training may have fewer rounds than the best one.
+            // A model that was sliced after training may end before its best round.
             Rounds::Best => 0..self.rounds.best.unwrap_or(count).min(count),
             Rounds::Within(rounds) if rounds.is_empty() || rounds.end > count => {
                 return Err(ModelError::Rounds { start: rounds.start, end: rounds.end, count });

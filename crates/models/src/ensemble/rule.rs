@@ -8,7 +8,7 @@ use super::statistic::Statistic;
 /// Sets whose members are all below this number are stored as bits; other sets are stored as sorted lists.
 const DENSE: u32 = 1 << 14;
 
-/// Exclusive upper bound of categories.
+/// Exclusive upper bound of categories: 2^32.
 const CATEGORIES: f64 = 4_294_967_296.0;
 
 /// A rule of a split other than a comparison with a threshold. Missing values (NaN) follow the split's

@@ -10,8 +10,8 @@ impl Ensemble {
     /// plus, for each tree, the largest absolute leaf value. For trees with linear leaves, it is the sum of
     /// the absolute terms of the leaf that the row reaches.
     ///
-    /// The rounding error of a sum of trees is proportional to this sum, not to the margin, in which large
-    /// leaves may cancel.
+    /// The rounding error of a sum of trees is proportional to this magnitude, not to the margin, in which
+    /// large leaves may cancel.
     ///
     /// ```
     /// use apportion_games::Rows;

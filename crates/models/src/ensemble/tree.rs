@@ -26,7 +26,7 @@
 //! ```
 //! use apportion_models::{Ensemble, tree::Tree};
 //!
-//! /// The value of the leaf that a row reaches, written out.
+//! /// Returns the value of the leaf that a row reaches.
 //! fn leaf(model: &Ensemble, tree: &Tree, row: &[f64]) -> f64 {
 //!     let nodes = model.nodes_of(tree);
 //!     let mut node = nodes[0];
@@ -126,9 +126,10 @@ impl Ensemble {
         self.linear_leaves.iter().map(|leaf| leaf.terms.len()).max().unwrap_or(0)
     }
 
-    /// Returns the training cover of every node of a tree (for XGBoost, the sum of hessians), NaN if the file
-    /// does not store it. If the [cover is valid](Self::check_covers), all values are positive: empty nodes
-    /// have a negligible positive cover, so that shares can be computed and multiplied without special cases.
+    /// Returns the training cover of every node of a tree (for XGBoost, the sum of hessians), or NaN if the
+    /// file does not store it. If the [cover is valid](Self::check_covers), all values are positive: empty
+    /// nodes have a negligible positive cover, so that shares can be computed and multiplied without special
+    /// cases.
     #[inline]
     pub fn cover_of(&self, tree: &Tree) -> &[f64] {
         &self.cover[tree.nodes()]

@@ -49,7 +49,7 @@ impl VectorTree {
         self.parts.cover = cover;
     }
 
-    /// Sets the cover of all nodes from the cover of the leaves, which are given in order. The cover of a
+    /// Sets the cover of all nodes from the covers of the leaves, in the order of their nodes. The cover of a
     /// split is the sum of the covers of its children, which have higher indices than the split.
     pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
         let (left, right) = (&self.parts.left, &self.parts.right);
@@ -63,7 +63,7 @@ impl VectorTree {
     }
 
     /// Appends this tree, which has the index `tree` in the file, to an ensemble, once for each output to
-    /// which its leaves add.
+    /// which its leaves add. Ends a boosting round.
     pub(crate) fn push_to(
         mut self,
         ensemble: &mut Ensemble,

@@ -1,5 +1,5 @@
-//! Model file formats. Each format has a directory that converts its files to an
-//! [`Ensemble`](crate::Ensemble). Most of them are parsed to a [`document`] first.
+//! Model file formats. Each format has a module that converts its files to an [`Ensemble`](crate::Ensemble).
+//! Files in JSON and UBJ are parsed to a [`document`] first.
 
 pub(crate) mod catboost;
 pub(crate) mod document;

@@ -81,8 +81,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON cannot represent these numbers, but the parser accepts the words with which CatBoost replaces
-    // them.
+    // JSON cannot represent NaN and infinity, but the parser accepts `NaN` and numbers that overflow, so the
+    // reader of the model must reject both.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();

@@ -103,7 +103,7 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
         assert_eq!(words.unknown(), UnknownCategory::Refused);
         let zip = ensemble.categories(2).unwrap();
         assert_eq!(zip.code_of_text("8001"), zip.code_of_number(8001.0));
-        // Tables contain booleans as text.
+        // Tables contain booleans as text; their codes must be 1 and 0.
         let sold = ensemble.categories(5).unwrap();
         assert_eq!(["True", "False"].map(|text| sold.code_of_text(text)), [Some(1.0), Some(0.0)]);
     }
@@ -135,7 +135,8 @@ fn words_that_the_file_has_are_listed() {
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
-/// CatBoost requires missing categories to be strings, and suggests this one, which pandas also writes.
+/// CatBoost requires missing categories to be strings, and suggests the string `nan`, which pandas also
+/// writes.
 #[test]
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {

@@ -19,7 +19,7 @@ fn code(words: Option<&Categories>, cell: &Value) -> f64 {
 }
 
 /// Asserts that the margins of rows with categories equal the margins of the library, with an error of at
-/// most `within` relative to the largest margin.
+/// most `within`. For margins above 1 in absolute value, the error is relative.
 fn assert_margins(file: &str, model_name: &str, within: f64) -> Ensemble {
     let model = Ensemble::from_bytes(&content(file)).unwrap();
     let document = json_fixture("words.json.gz");
@@ -115,7 +115,7 @@ fn damaged_words_are_refused() {
         (format!("{city}/offsets"), json!([0, 5, 1000])),
         (format!("{city}/offsets"), json!([5, 0])),
         (format!("{city}/offsets"), json!([-1, 2])),
-        (format!("{city}/offsets/2"), json!(3)), // within a letter
+        (format!("{city}/offsets/2"), json!(3)), // splits the letter ö
         (format!("{city}/values/0"), json!(256)),
         (format!("{city}/values/0"), json!(0.5)),
         (format!("{city}/values"), json!("Rome")),

@@ -33,8 +33,8 @@ impl Random {
         self.next() % 100 < percent
     }
 
-    /// Returns one of a few values, so that cells often equal a threshold exactly, or sometimes a missing
-    /// value.
+    /// Returns one of a few values, so that cells often equal a threshold exactly. Sometimes, returns a
+    /// missing value instead.
     pub fn cell(&mut self) -> f64 {
         if self.chance(8) { f64::NAN } else { self.below(6) as f64 * 0.5 - 0.5 }
     }

@@ -214,7 +214,7 @@ fn covers_may_be_missing_and_are_checked_where_they_are_asked_for() {
     let counts = tree.lines().find(|line| line.starts_with("leaf_count=")).unwrap();
     let negative = with_line(&text, "Tree=2\n", "leaf_count=", &counts.replace('=', "=-"));
     let error = read(&negative).unwrap().check_covers().unwrap_err();
-    // Leaf 0 follows the seven splits.
+    // Leaf 0 follows the seven splits, so it is node 7.
     assert!(matches!(error, ModelError::Cover { tree: 2, node: 7, .. }), "{error}");
 }
 

@@ -8,8 +8,8 @@ use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
 
-/// Returns a model with two outputs. It consists of a tree with vector leaves, a tree with all kinds of rules
-/// and a linear leaf, and a tree that is a single leaf.
+/// Returns a model with two outputs. It consists of a tree with vector leaves, a tree with three kinds of
+/// rules and a linear leaf, and a tree that is a single leaf.
 fn sample() -> Value {
     json!({
         "format": "apportion-trees",
@@ -51,11 +51,11 @@ fn all_that_an_ensemble_holds_is_read() {
     assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
     assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
     assert_eq!(&*ensemble.origin().format, "apportion-trees");
-    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values; otherwise, it adds 1.5 and 2.
+    // For values up to 1.5 and missing values, the first tree adds 0.5 and 1; otherwise, it adds 1.5 and 2.
     // The last tree adds 8.
     let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
     let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
-    // 1 < 1 is false, and so is the comparison of a missing value.
+    // At the first split of the second tree, 1 < 1 is false, and so is the comparison of a missing value.
     assert_eq!(predict(&ensemble, [1.0, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5f64.next_up(), 0.0]), both(right, 10.0));

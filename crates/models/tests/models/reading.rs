@@ -273,7 +273,7 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
         (covers("/2"), json!(-2.5), 2, "its cover is -2.5"),
         (covers("/2"), json!(1e300), 2, "its cover is inf"),
         (covers("/0"), json!(1e300), 0, "its cover is inf"),
-        // Too small for f32.
+        // This cover underflows to 0 in f32.
         (covers("/0"), json!(1e-60), 0, "its cover is 0"),
         (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
         // An empty leaf is valid, but the covers of siblings must sum to the cover of their parent.
@@ -561,7 +561,7 @@ fn linear_models_refuse_infinite_values_of_their_features_alone() {
     }
 }
 
-/// The first bytes of files that `save_model("model.bin")` of XGBoost 1.7 and older releases wrote.
+/// Tests the first bytes of files that `save_model("model.bin")` of XGBoost 1.7 and older releases wrote.
 #[test]
 fn the_old_binary_format_of_xgboost_is_refused_with_how_to_save_it_again() {
     for (objective, booster) in [

@@ -28,8 +28,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Aborts on panics in this crate. The crate converts panics of the runtime to errors, but must not hide its
-/// own panics.
+/// Installs a hook that aborts the process on panics in this crate. The crate converts panics of the runtime
+/// to errors, but must not hide its own panics.
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -2,9 +2,10 @@
 //!
 //! An ONNX file is one protobuf message, a sequence of fields. Each field has a number, a type and usually a
 //! length; its content may be another message. Files do not have a marker at the beginning or end, and
-//! parsers accept a truncated message as a message with fewer fields. So this module checks that the lengths
-//! of the outermost fields match the end of the file. It also checks the lengths of inner fields, because the
-//! parser trusts them: with corrupt lengths, it would loop forever or allocate more memory than is available.
+//! parsers accept a truncated message as a message with fewer fields. This module therefore checks that the
+//! lengths of the outermost fields match the end of the file. It also checks the lengths of inner fields,
+//! because the parser trusts them: with corrupt lengths, it would loop forever or allocate more memory than
+//! is available.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use rten_onnx::onnx::ModelProto;
 
 use crate::error::OnnxError;
 
-/// Parses the whole message.
+/// Parses an ONNX file, after checking the lengths of its fields.
 pub(crate) fn parse(bytes: &[u8]) -> Result<ModelProto, OnnxError> {
     let not_onnx = |problem| OnnxError::NotOnnx { problem };
     if bytes.is_empty() {

@@ -46,13 +46,12 @@ fn integer(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Writes a field with this number and length; `content` may be shorter than `length`.
+/// Returns a field with this number and length; `content` may be shorter than `length`.
 fn field(number: u8, length: usize, content: &[u8]) -> Vec<u8> {
     [integer(u64::from(number) << 3 | 2), integer(length as u64), content.to_vec()].concat()
 }
 
-/// Writes a file with this content in the message at the end of the path. Returns the file, and the position
-/// of the content.
+/// Returns a file with this content in the message at the end of the path, and the position of the content.
 fn within(path: &[u8], content: &[u8]) -> (Vec<u8>, usize) {
     let wrap = |inner: Vec<u8>, &number: &u8| field(number, inner.len(), &inner);
     let message = path.iter().rev().fold(content.to_vec(), wrap);
@@ -106,7 +105,8 @@ fn numbers_of_more_than_ten_bytes_are_refused_in_every_message() {
 fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
     for path in MESSAGES {
         assert_read(path, &field(31, 5, &[0xff; 5]));
-        // In the outermost message, more bytes follow the content.
+        // In the outermost message, more bytes follow the content, so fields of the first two lengths do not
+        // exceed the file.
         for length in
             [6, 12, 1 << 20, 1 << 50, u64::MAX as usize].into_iter().skip(if path.is_empty() { 2 } else { 0 })
         {

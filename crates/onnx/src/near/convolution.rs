@@ -25,7 +25,7 @@ pub(super) struct Convolution {
     window: Window,
     /// Padded number of channels of a cell of the output.
     lanes: usize,
-    /// The overlap with the kernel of each row of the input, and of each column.
+    /// For each row and for each column of the input, its overlap with the kernel.
     meetings: [Vec<Overlap>; 2],
     /// The phases of the kernel, indexed by the phase of the rows, then by the phase of the columns.
     phases: Vec<Phase>,

@@ -14,8 +14,8 @@ const NEAREST: usize = 1 << 13;
 ///
 /// Cost is the number of multiply-adds. A multiply-add in propagation takes up to a third longer than in the
 /// runtime. If the kernel exceeds the first-level cache, a multiply-add takes twice as long, since the kernel
-/// is read again for each cell. Changes are assumed to be far from each other, which affects the most cells.
-/// The cost is counted instead of measured, so that the choice is the same in all runs.
+/// is read again for each cell. Changes are assumed to be far from each other, because they then affect the
+/// most cells. The cost is counted instead of measured, so that the choice is the same in all runs.
 pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
@@ -82,7 +82,7 @@ mod tests {
         // A large kernel costs more than it saves once its plane has changed.
         let wide = max_changes(digit, &layers(28, 1, [64, 128]));
         assert!((1..20).contains(&wide), "{wide}");
-        // Every change affects all outputs.
+        // In a dense layer, every change affects all outputs, so propagation does not save any time.
         let cell = Shape { channels: 3, height: 1, width: 1 };
         let dense =
             Layer::Convolution { window: Window::whole([1, 1]), weights: vec![1.0; 6], bias: vec![0.0; 2] };

@@ -5,7 +5,7 @@ use super::plane::{Changed, InputChanges, Shape};
 
 /// A dense layer with few outputs: for each output, one product with all channels of a changed cell.
 ///
-/// A dense layer with more outputs than lanes is represented as a
+/// A dense layer with [`LANES`] outputs or more is represented as a
 /// [convolution](super::convolution::Convolution), which processes the outputs together. Its window is the
 /// whole plane.
 #[derive(Debug)]

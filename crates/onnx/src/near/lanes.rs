@@ -1,6 +1,7 @@
 //! Arithmetic on vectors of channels, compiled for several instruction sets.
 
-/// Channels of a cell are padded to a multiple of this, so that loops over them do not have a remainder.
+/// Channels of a cell are padded to a multiple of this number, so that loops over them do not have a
+/// remainder.
 pub(super) const LANES: usize = 8;
 
 /// Compiles a function for several instruction sets, one of which is selected at the first call.

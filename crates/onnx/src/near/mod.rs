@@ -47,7 +47,7 @@ pub(crate) struct NearRow {
 }
 
 impl NearRow {
-    /// Creates the network with this reference row, or returns `None` if a value of some layer is infinite.
+    /// Creates the network with this reference row, or returns `None` if a value of some layer is not finite.
     pub(crate) fn new(chain: Arc<Chain>, row: &[f32]) -> Option<Self> {
         let reference = chain.whole(row);
         reference.is_finite().then_some(Self { chain, reference })

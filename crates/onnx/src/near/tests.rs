@@ -6,7 +6,7 @@ use super::plane::Shape;
 use super::pointwise::Pointwise;
 use super::window::Window;
 
-/// Random numbers in [0, 1), the same in every run (SplitMix64).
+/// A generator of random numbers in [0, 1), the same in every run (SplitMix64).
 struct Uniform(u64);
 
 impl Uniform {
@@ -58,7 +58,7 @@ fn random_layer(shape: Shape, uniform: &mut Uniform) -> Layer {
     }
 }
 
-/// Applies a function to a value of this channel.
+/// Returns the result of a function for a value of this channel.
 fn image(function: &Pointwise, channel: usize, value: f64) -> f64 {
     let of = |numbers: &[f32]| f64::from(numbers[channel.min(numbers.len() - 1)]);
     match function {
@@ -137,8 +137,8 @@ fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     (values, largest)
 }
 
-/// Returns the features to change: no feature, one feature, the features on the border, some features, or
-/// all.
+/// Returns the features to change, by `kind`: no feature, one feature, the features on the border, some
+/// features, or all.
 fn some_features(input: Shape, kind: usize, uniform: &mut Uniform) -> Vec<usize> {
     let all = 0..input.elements();
     let border = |feature: &usize| {

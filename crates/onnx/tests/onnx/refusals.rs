@@ -280,18 +280,18 @@ fn an_input_without_room_for_rows_is_refused() {
 
 #[test]
 fn graphs_that_do_not_hold_together_are_refused() {
-    // A weight that is declared with four numbers but has three.
+    // The weight is declared with four numbers, but has three.
     let add = || node("Add", "x b", "y");
     let short = one_node(DataType::FLOAT, &["N", "4"], add(), vec![weight("b", &[4], &[1.0; 3])]);
     assert!(matches!(refusal(&short), OnnxError::Load { .. }));
-    // A value that no node computes.
+    // No node computes the value `b`.
     let missing = one_node(DataType::FLOAT, &["N", "4"], add(), vec![]);
     assert!(matches!(refusal(&missing), OnnxError::Load { .. }), "{:?}", refusal(&missing));
-    // A matrix product of shapes that do not match.
+    // The shapes of the matrix product do not match.
     let weights = vec![weight("b", &[3, 1], &[1.0; 3])];
     let product = one_node(DataType::FLOAT, &["N", "4"], node("MatMul", "x b", "y"), weights);
     assert!(matches!(refusal(&product), OnnxError::Trial { .. }));
-    // Batches that do not fit into memory.
+    // The batches do not fit in memory.
     for shape in [["N", "4294967296", "4294967296"], ["N", "65536", "4096"], ["1000000", "1", "1000"]] {
         let error = refusal(&one_node(DataType::FLOAT, &shape, node("Relu", "x", "y"), vec![]));
         assert!(error.to_string().contains("more than 134217728 elements"), "{error}");

@@ -13,8 +13,8 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Returns random rows for a network: token ids for rank-2 integers, otherwise numbers of the magnitude of
-/// pixels or standardized columns.
+/// Returns random rows for a network: token ids if `ids` is set, otherwise numbers of the magnitude of pixels
+/// or standardized columns.
 fn random_rows(count: usize, features: usize, ids: bool) -> Vec<f64> {
     let mut uniform = uniform(7);
     (0..count * features)

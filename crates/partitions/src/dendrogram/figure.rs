@@ -155,8 +155,8 @@ impl Dendrogram {
         paints
     }
 
-    /// Returns the leaves in an order in which merges do not cross. Of the two clusters of a merge, the one
-    /// that contains the first feature of both is on top.
+    /// Returns the leaves in an order in which merges do not cross. In each merge, the cluster that contains
+    /// the feature with the smallest index is on top.
     fn leaves_in_order(&self) -> Vec<usize> {
         let features = self.features();
         let mut first: Vec<usize> = (0..features).collect();

@@ -47,7 +47,7 @@ pub struct Merge {
     pub size: usize,
 }
 
-/// Where a dendrogram is cut.
+/// The position at which a dendrogram is cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cut {
     /// At a height: the groups are the clusters merged at or below it.
@@ -116,7 +116,7 @@ impl Dendrogram {
         self.cut(Cut::Groups(groups))
     }
 
-    /// Cuts at a height like [`cut_at`](Self::cut_at), or into a number of groups like
+    /// Returns the groups at a height, like [`cut_at`](Self::cut_at), or a number of groups, like
     /// [`cut_into`](Self::cut_into).
     ///
     /// # Errors

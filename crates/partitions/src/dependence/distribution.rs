@@ -1,10 +1,10 @@
 //! Distributions of the measures for independent features.
 //!
 //! The distribution of Spearman's ρ is known. For any other measure, if there are no ties, the distribution
-//! depends only on the number of rows, and on the number of bins or neighbours. So it is estimated from
-//! draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile of a
-//! Pearson type III distribution (a shifted gamma distribution) with the first three moments of the draws is
-//! used.
+//! depends only on the number of rows, and on the number of bins or neighbours. It is therefore estimated
+//! from draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile
+//! of a Pearson type III distribution (a shifted gamma distribution) with the first three moments of the
+//! draws is used.
 //!
 //! Alternatives were tested. For binned mutual information, textbooks recommend a χ² distribution. It is
 //! equally accurate if cells contain ten rows or more. But with two rows per cell, its quantile is exceeded
@@ -68,8 +68,8 @@ impl Dependence {
     }
 }
 
-/// Returns the mutual information that the nearest-neighbour estimate for `rows` independent rows exceeds
-/// with probability `tail`, from draws with at most `most` rows.
+/// Returns the mutual information that the nearest-neighbour estimate for two independent features with
+/// `rows` rows exceeds with probability `tail`, from draws with at most `most` rows.
 fn exceeded_by_neighbours(
     measure: impl Fn(usize) -> NearestNeighbours,
     rows: usize,
@@ -178,7 +178,8 @@ mod tests {
             exceeded_by_neighbours(|rows| NearestNeighbours::new(Some(5), 3, rows), rows, most, 1e-2)
         };
         let (drawn, extrapolated) = (information(400, 400), information(400, 100));
-        // 100 or more draws exceed each quantile, whose standard error is about 4%.
+        // The first quantile is computed from the moments of 1250 draws. The second is read off 10,000 draws,
+        // 100 of which exceed it. The bound allows for their sampling errors.
         assert!((extrapolated / drawn - 1.0).abs() < 0.15, "{extrapolated} for {drawn}");
         assert_eq!(information(400, 100), 0.5 * information(100, 100));
     }

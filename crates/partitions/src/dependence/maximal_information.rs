@@ -11,11 +11,11 @@
 //!
 //! # Algorithm
 //!
-//! There are too many grids to evaluate all of them. So one axis is divided into parts with equal numbers of
-//! points, as nearly as ties allow. The other axis is divided optimally, by dynamic programming over clumps:
-//! runs of points in the same row, which an optimal division never separates. If there are more than `c a`
-//! clumps, they are merged into about `c a` clumps with nearly equal numbers of points; c is 15. I is
-//! computed for both choices of the axis with equal parts, and the larger value is used.
+//! There are too many grids to evaluate all of them. Therefore, one axis is divided into parts with equal
+//! numbers of points, as nearly as ties allow. The other axis is divided optimally, by dynamic programming
+//! over clumps: runs of points in the same row, which an optimal division never separates. If there are more
+//! than `c a` clumps, they are merged into about `c a` clumps with nearly equal numbers of points; c is 15. I
+//! is computed for both choices of the axis with equal parts, and the larger value is used.
 //!
 //! # Source
 //!

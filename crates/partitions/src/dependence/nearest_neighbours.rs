@@ -1,10 +1,10 @@
 //! Mutual information estimated from distances of nearest neighbours.
 //!
 //! Implements algorithm 1 of Kraskov, Stögbauer and Grassberger (2004) with the maximum norm. Columns are
-//! first replaced with normal scores, Φ⁻¹(rank / (N + 1)), which does not change the mutual information. The
+//! first replaced with normal scores, Φ⁻¹(rank / (N + 1)). This does not change the mutual information. The
 //! estimator performs best for normal marginals, and its distribution under independence then depends only on
 //! N and k. Neighbours are found by walking outwards from a point in the order of x, until the next point is
-//! further away in x than the k-th neighbour found so far.
+//! at least as far away in x as the k-th neighbour found so far.
 
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;

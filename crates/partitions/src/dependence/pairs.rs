@@ -126,7 +126,7 @@ fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     parallel::map(0..columns.len(), of_first).concat()
 }
 
-/// Iterates over the numbers of two columns in the rows without missing values.
+/// Returns an iterator over the numbers of two columns in the rows without missing values.
 fn both<'a>(first: &'a [f64], second: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
     first.iter().copied().zip(second.iter().copied()).filter(|(one, other)| !one.is_nan() && !other.is_nan())
 }

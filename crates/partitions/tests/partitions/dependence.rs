@@ -217,9 +217,9 @@ fn the_dependence_of_normal_features_is_known() {
     }
 }
 
-// The features are a binary feature and a copy whose values are flipped with probability p. So I = ln 2 −
-// H(p), for binned estimates and, with ties in random order, for nearest-neighbour estimates. The bound is
-// 0.03, about 3 standard errors of an estimate with 4000 rows.
+// The features are a binary feature and a copy whose values are flipped with probability p. Their mutual
+// information is I = ln 2 − H(p), for binned estimates and, with ties in random order, for nearest-neighbour
+// estimates. The bound is 0.03, about 3 standard errors of an estimate with 4000 rows.
 #[test]
 fn ties_do_not_change_information() {
     let mut rng = stream(9, Purpose::Experiment, 0);

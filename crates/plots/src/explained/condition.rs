@@ -80,7 +80,10 @@ impl FromStr for Condition {
         let is_read = condition.ways().next().is_some();
         match is_read {
             true => Ok(condition),
-            false => Err(condition.refused("missing comparison")),
+            false => Err(condition.refused(
+                "missing comparison; expected a feature, one of < <= > >= = !=, and a number or a category, \
+                 e.g. \"age >= 40\"",
+            )),
         }
     }
 }
@@ -102,7 +105,7 @@ impl Condition {
     pub fn rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let ResolvedCondition { of, comparison, number } = self.read(explained)?;
         if of != Quantity::Prediction && !explained.has_inputs() {
-            return Err(self.refused("the results contain no inputs"));
+            return Err(self.refused("the results contain no inputs; use a condition on the prediction"));
         }
         let is_met = |&row: &usize| comparison.is_met(of.number(explained, row, output), number);
         Ok((0..explained.rows()).filter(is_met).collect())
@@ -121,7 +124,7 @@ impl Condition {
         let min = known.iter().copied().reduce(f64::min);
         let why = match (min, known.iter().copied().reduce(f64::max)) {
             (Some(min), Some(max)) if of.words(explained).is_empty() => format!(
-                "no {rows} satisfies it, as {} range from {} to {}",
+                "no {rows} satisfies it; {} range from {} to {}",
                 of.shown(explained),
                 digits(min, 5),
                 digits(max, 5)
@@ -146,7 +149,7 @@ impl Condition {
                     let way = self.way_in_quotes().or_else(|| self.ways().next());
                     let name = way.map_or_else(String::new, |(name, ..)| name.into_owned());
                     let features = explained.heading.features.iter().map(String::as_str);
-                    format!("unknown feature {name:?} (available features: {})", listed(&name, features))
+                    format!("unknown feature {name:?}; available features: {}", listed(&name, features))
                 });
                 Err(self.refused(why))
             }
@@ -185,7 +188,8 @@ fn sign(text: &str) -> Option<(&'static str, Comparison)> {
     SIGNS.into_iter().find(|(sign, _)| text.starts_with(sign))
 }
 
-/// Returns the quoted text at the start of `text`, with doubled quotes replaced by single ones, and the rest.
+/// Returns the quoted text at the start of `text`, with doubled quotes replaced by single ones, and the text
+/// after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut left = text.strip_prefix('"')?;
     let mut inside = String::new();
@@ -225,12 +229,12 @@ fn read(
     }
     if !words.is_empty() {
         let known = listed(text, words.iter().map(String::as_str));
-        return Err(format!("{} never equal {text:?} (categories: {known})", of.shown(explained)));
+        return Err(format!("{} never equal {text:?}; categories: {known}", of.shown(explained)));
     }
     // Also accept the minus sign that figures use.
     match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok(ResolvedCondition { of, comparison, number }),
-        _ => Err(format!("{} are numbers, but {text:?} is not", of.shown(explained))),
+        _ => Err(format!("{} are numbers, but {text:?} is not a number", of.shown(explained))),
     }
 }
 

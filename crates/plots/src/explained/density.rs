@@ -87,7 +87,8 @@ impl Density {
         })
     }
 
-    /// Merges bins until there are at most `most`. Their width is still a power of two.
+    /// Returns a histogram with at most `most` bins, or two if `most` is less, by merging bins. The width of
+    /// the bins is still a power of two.
     pub fn in_bins(&self, most: usize) -> Self {
         let mut coarse = self.clone();
         while coarse.counts.len() > most.max(2) {

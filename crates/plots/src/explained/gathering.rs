@@ -102,8 +102,8 @@ impl Gathering {
         (4_000_000 / of_row.max(1)).clamp(200, 50_000)
     }
 
-    /// Keeps about this number of rows, selected at random by the seed, in addition to the extremes [default:
-    /// all].
+    /// Sets the maximum number of rows in the random sample. The extremes are kept in addition [default: all
+    /// rows].
     #[must_use]
     pub fn max_rows(mut self, max_rows: usize) -> Self {
         self.max_rows = max_rows;
@@ -193,8 +193,8 @@ impl Gathering {
         }
     }
 
-    /// Replaces the interactions in `batch` with values: the diagonal entries of each matrix, or its row
-    /// sums. Adds the absolute interactions to the summary.
+    /// Replaces the interactions in `batch` with values: the diagonal entries of each matrix or, for
+    /// [`Form::Remainder`], its row sums. Adds the absolute interactions to the summary.
     fn take_interactions(&mut self, form: Form, batch: &mut Batch) {
         let (players, outputs) = (self.heading.players.len(), self.heading.outputs.len());
         let mut values = vec![0.0; batch.rows.len() * players * outputs];
@@ -290,7 +290,7 @@ impl Gathering {
     }
 }
 
-/// Checks that all numbers can be drawn.
+/// Checks that all numbers except the inputs can be drawn.
 fn check_sizes(batch: &Batch) -> Result<(), PlotError> {
     for (what, numbers, may_be_missing) in [
         ("values", &batch.values, false),

@@ -122,7 +122,7 @@ impl Explained {
         half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
-    /// Returns the input of a feature for drawing: NaN if it is missing or infinite.
+    /// Returns the input of a feature for drawing: NaN if it is missing, infinite or too large.
     pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
         let input = self.any_input(row, feature);
         if is_drawn(input) { input } else { f64::NAN }

@@ -93,7 +93,7 @@ fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
 fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, player: usize, name: &str) {
     let density = spread.density.in_bins(BINS);
     let most = density.bins().map(|(.., count)| count).max().unwrap_or(1).max(1) as f64;
-    // The height is at least half a pixel, so that a single row is visible.
+    // The area is at least one pixel high, so that a single row is visible.
     let half = |count: u64| if count == 0 { 0.0 } else { (HALF * (count as f64 / most).sqrt()).max(0.5) };
     let above = density.bins().flat_map(|(from, to, count)| {
         [from, to].map(|at| (scale.place(at.clamp(spread.min, spread.max)), half(count)))
@@ -151,7 +151,7 @@ fn draw_swarm(
     }
 }
 
-/// Returns the offset of each dot from the middle line, in units of one dot. Dots that would overlap are
+/// Returns the offset of each dot from the middle line, as a number of lanes. Dots that would overlap are
 /// placed alternately above and below the line.
 fn lanes(places: &[f64]) -> Vec<i64> {
     let bin = |x: f64| (x / (1.8 * RADIUS)).round() as i64;

@@ -85,11 +85,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 }
 
 /// Returns one cohort per condition and, if there is a single condition, a second cohort with all other rows.
-/// Without conditions, the cohorts are the rows with predictions above the median, and the rest. Empty
+/// Without conditions, the cohorts are the rows with predictions above the median, and all other rows. Empty
 /// cohorts are removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MAX_COHORTS) {
-        return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));
+        return Err(
+            condition.refused("a figure shows at most six cohorts, and this is the seventh; remove it")
+        );
     }
     let mut cohorts = Vec::new();
     for condition in &options.cohorts {
@@ -126,9 +128,9 @@ fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Si
     (0..explained.players()).map(of).collect()
 }
 
-/// Returns the mean of |φ| over some rows, and the half-width of its 95% interval. It is the sum of the
-/// half-width due to sampling rows (by Student's t distribution) and the mean half-width of the values,
-/// because the errors of rows with the same seed are not independent.
+/// Returns the mean of |φ| over some rows, and the half-width of its 95% interval. The half-width is the sum
+/// of the half-width due to sampling rows (by Student's t distribution) and the mean half-width of the
+/// values, because the errors of rows with the same seed are not independent.
 fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize) -> Size {
     let sizes = rows.iter().map(|&row| explained.value(row, player, output).abs());
     let halves = rows.iter().map(|&row| explained.half_width(row, player, output));

@@ -95,7 +95,7 @@ fn course(explained: &Explained, row: usize) -> Option<Course> {
     let certified = explained.kept.certificates.get(row)?.as_ref()?;
     let interim_check = |interim_check: &InterimCheck| {
         let share = interim_check.error.filter(|share| share.is_finite() && *share >= 0.0)?;
-        // Zero has no place on a logarithmic axis.
+        // Zero has no place on a logarithmic axis, so draw zero evaluations at one.
         Some((interim_check.evaluations.max(1) as f64, share))
     };
     let interim_checks: Vec<(f64, f64)> = certified.interim_checks.iter().filter_map(interim_check).collect();

@@ -127,8 +127,8 @@ fn path(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: 
     way
 }
 
-/// Returns the rows to draw, in order: all kept rows, or [`MAX_ROWS`] of them spread over the range of
-/// predictions, and the selected row.
+/// Returns the rows to draw, in order: all kept rows, or [`MAX_ROWS`] of them that are evenly spaced in the
+/// order of their predictions, and the selected row.
 fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
     if rows.len() > MAX_ROWS {

@@ -1,6 +1,6 @@
 //! Ranges of numbers to draw.
 
-/// Returns the minimum and the maximum of numbers, or infinities in the wrong order if there are none.
+/// Returns the minimum and the maximum of the numbers, or (∞, −∞) if there are no numbers.
 pub(super) fn min_and_max(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     numbers.into_iter().fold(none, |(low, high), number| (low.min(number), high.max(number)))

@@ -95,7 +95,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 }
 
 /// Returns the blocks by descending absolute value, with sums last. Blocks of the same sign are adjacent, and
-/// the tip of the largest is at the prediction.
+/// the tip of the largest block of each sign is at the prediction.
 fn blocks(explained: &Explained, row: usize, options: &Options) -> Vec<Block> {
     let output = options.output;
     let value = |player: usize| explained.value(row, player, output);
@@ -179,7 +179,8 @@ fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     }
 }
 
-/// Draws the interval of each block as a line below the block. Returns the y coordinate of the bottom.
+/// Draws the interval of each block as a line below the block, as far as there is space. Returns the y
+/// coordinate of the bottom.
 fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
     let mut taken = OccupiedAreas::default();
     let mut below = BOTTOM;

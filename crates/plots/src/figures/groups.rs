@@ -144,7 +144,7 @@ impl Tree<'_> {
     fn line(&self, member: &Member, players: Vec<usize>, depth: usize, parent: Option<usize>) -> Line {
         let explained = self.explained;
         let name = match (member, &players[..]) {
-            // A group with a single value is a player and has its name.
+            // A group with a single player has the name of this player.
             (_, &[player]) => labels::of_player(explained, player),
             (Member::Feature(name), _) => crate::explained::shown(name).into_owned(),
             (Member::Group(_), players) => format!("group of {}", players.len()),
@@ -185,9 +185,9 @@ fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     players
 }
 
-/// Returns the mean of |Σφ| over the kept rows, and the half-width of its interval. It is the sum of the
-/// half-width due to sampling rows and the summed half-widths of the values, because the errors of values of
-/// a row, and of rows with the same seed, are not independent.
+/// Returns the mean of |Σφ| over the kept rows, and the half-width of its interval. The half-width is the sum
+/// of the half-width due to sampling rows and the mean over the rows of the summed half-widths of the values,
+/// because the errors of values of a row, and of rows with the same seed, are not independent.
 fn size(explained: &Explained, players: &[usize], output: usize) -> (f64, f64) {
     let rows = 0..explained.rows();
     let sums: Vec<f64> = rows

@@ -16,7 +16,7 @@ const PREDICTIONS: f64 = 52.0;
 const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
 /// Space on the right for the colour bar.
 const RIGHT: f64 = 76.0;
-/// The part of this space that the numbers of the colour bar do not use.
+/// The part of the space for the colour bar that its numbers do not use.
 const BESIDE_NUMBERS: f64 = 30.0;
 /// Minimum width of figures with bars of importance.
 const MIN_WIDTH_WITH_BARS: f64 = 480.0;
@@ -106,7 +106,8 @@ fn columns(rows: &[usize]) -> Vec<&[usize]> {
     (0..count).map(|column| &rows[edge(column)..edge(column + 1)]).collect()
 }
 
-/// Returns the values of each player, and the sum of the others, in each column.
+/// Returns the values of each player in `told` and the sum over the players in `rest`, as means over the rows
+/// of each column.
 fn lines(
     explained: &Explained,
     output: usize,

@@ -169,8 +169,8 @@ impl Kind {
     /// # Errors
     ///
     /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] if the
-    /// results do not contain the requested row, player or output. [`PlotError::Nothing`] if the results lack
-    /// data that the figure requires.
+    /// results do not contain the requested row, player or output. [`PlotError::Condition`] for an invalid
+    /// condition of a cohort. [`PlotError::Nothing`] if the results lack data that the figure requires.
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {

@@ -20,12 +20,12 @@ pub struct Partner {
 
 /// Returns the strongest interaction partner of player i, `player`, or `None` if there is no such player.
 ///
-/// If the results contain interactions, it is the player j with the largest mean |I_ij|. Otherwise, it is
-/// the player whose inputs x_j explain most of the variance of φ_i that the inputs x_i leave unexplained:
-/// rows are divided into ten parts in the order of x_i. Within a part, a line in x_j explains cov(φ_i, x_j)²
-/// / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, divided by the sum of
-/// the variances of φ_i. A partner must consist of a single feature with inputs. Uses the kept rows, in time
-/// O(rows × players).
+/// If the results contain interactions, it is the player j with the largest mean |I_ij|. Otherwise, it is the
+/// player whose inputs x_j explain most of the variance of φ_i that the inputs x_i leave unexplained: rows
+/// are divided into ten parts in the order of x_i. Within a part, a line in x_j explains cov(φ_i, x_j)² /
+/// var(x_j) of the variance of φ_i. The strength is the sum of the explained variances over the parts,
+/// divided by the sum of the variances of φ_i. A partner must consist of a single feature with inputs. Uses
+/// the kept rows, in time O(rows × players).
 pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
     let (players, outputs) = (explained.players(), explained.outputs());
     let others = (0..players).filter(|&other| other != player);
@@ -65,7 +65,7 @@ pub fn strongest_partner(explained: &Explained, player: usize, output: usize) ->
     (strength > 0.0).then_some(Partner { player, strength: strength.min(1.0), is_known: false })
 }
 
-/// Returns the largest absolute value of numbers, which may include NaN, or 1 if all are zero.
+/// Returns the largest absolute value of the numbers, ignoring NaN, or 1 if that is zero.
 fn size(numbers: impl Iterator<Item = f64>) -> f64 {
     Some(numbers.fold(0.0, |most: f64, number| most.max(number.abs())))
         .filter(|&most| most > 0.0)
@@ -95,7 +95,8 @@ mod tests {
     use super::*;
     use crate::{Batch, Gathering, Heading};
 
-    /// Returns values of `a` that depend on the inputs of `c`, in these units.
+    /// Returns results in which the values of `a` depend on the inputs of `a` and `c`. All values and inputs
+    /// are multiplied by `unit`.
     fn in_units(unit: f64) -> Explained {
         let mut gathering = Gathering::new(Heading::for_features(["a", "b", "c"])).unwrap();
         for row in 0..200_u64 {

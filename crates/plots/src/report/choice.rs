@@ -11,9 +11,9 @@ pub(super) struct Choice {
     pub(super) rules: Vec<&'static str>,
 }
 
-/// Returns the rows with the largest and the smallest prediction, the typical row, the row farthest from it
-/// and, if values have intervals, the row with the widest interval. In case of ties, the first row is taken.
-/// A row that several rules select is listed once.
+/// Returns the rows with the largest and the smallest prediction, the typical row, the row farthest from the
+/// medians and, if values have intervals, the row with the widest interval. In case of ties, the first row is
+/// taken. A row that several rules select is listed once.
 ///
 /// The typical row is the one nearest to the medians of the values over the kept rows. Distances are
 /// Euclidean, with each value in units of its player's mean |φ|.
@@ -112,7 +112,7 @@ mod tests {
             (3, "farthest from the medians"),
             (1, "widest interval"),
         ];
-        // The row with the largest prediction is also the farthest.
+        // The row with the largest prediction is also the farthest from the medians.
         assert_eq!(found, [expected[0], expected[1], expected[2], expected[4]]);
     }
 

@@ -33,7 +33,7 @@ impl Precision {
         let dropped = 32 - 8 * self.bytes() as u32;
         let half = if dropped == 0 { 0 } else { 1_u32 << (dropped - 1) };
         let rounded = single.to_bits().saturating_add(half) >> dropped << dropped;
-        // The largest numbers would be rounded to infinity.
+        // Round the largest numbers down instead of to infinity.
         if f32::from_bits(rounded).is_finite() { rounded } else { rounded - (1 << dropped) }
     }
 
@@ -43,8 +43,8 @@ impl Precision {
     }
 }
 
-/// Returns the power of two by which numbers are divided so that they fit into single precision: zero if they
-/// already fit.
+/// Returns the exponent of the power of two by which numbers are divided so that they fit into single
+/// precision. The exponent is zero if they already fit.
 pub(super) fn exponent(numbers: impl Iterator<Item = f64>) -> i32 {
     let largest = numbers.filter(|number| !number.is_nan()).fold(0.0, |most: f64, next| most.max(next.abs()));
     if largest == 0.0 || (1e-25..1e25).contains(&largest) { 0 } else { largest.log2().floor() as i32 }

@@ -37,7 +37,7 @@ const rows = data.rows;
 const everyRow = Array.from({ length: rows }, (_, row) => row);
 const numbersOfRows = typeof data.numbers === "string" ? wholeOf(data.numbers) : data.numbers;
 const drawn = data.drawn ? wholeOf(data.drawn) : null;
-/** Returns the row of the page for the row of a dot. */
+/** Converts the position of a row among the drawn rows to its position in the report. */
 const rowOfDot = place => drawn ? drawn[place] : place;
 const players = data.players;
 const columns = players.length + (data.rest > 0 ? 1 : 0);
@@ -52,7 +52,7 @@ for (const feature of data.features) {
   }
 }
 
-/** The data of an output, decoded on first use. */
+/** Returns the data of an output, which are decoded on first use. */
 function outputOf(place) {
   const output = data.outputs[place];
   if (!output.phi) {
@@ -249,7 +249,7 @@ function show() {
 const SIGNS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "!=": (a, b) => a !== b && !Number.isNaN(a),
   "==": (a, b) => a === b, "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
 
-/** The quantities that can be compared: names, each with a function from a row to a number. */
+/** Returns the quantities that can be compared: names, each with a function from a row to a number. */
 function quantities() {
   const known = data.features.map(feature =>
     ({ name: feature.name, feature, number: row => feature.inputs[row] }));
@@ -292,7 +292,7 @@ function conditionOf(text) {
     if (name !== null) {
       const found = known.find(of => of.name === name);
       if (found) return found;
-      // A name may begin with this character.
+      // The quotation mark may be part of a name.
       at = start;
     }
     const rest = text.slice(at).toLowerCase();
@@ -312,7 +312,7 @@ function conditionOf(text) {
     skip();
     let operand = quoted();
     if (operand === null) {
-      // A known name, which may contain spaces; otherwise the text before the next “and”, “or” or “)”.
+      // Take a known category, which may contain spaces, or the text before the next “and”, “or” or “)”.
       const words = [...(of.feature?.words ?? [])].sort((a, b) => b.length - a.length);
       operand = words.find(word => word && text.startsWith(word, at)
           && /^(\s*\)|\s+(and|or)\b|\s*$)/i.test(text.slice(at + word.length)))
@@ -503,7 +503,7 @@ class Card {
     tip.hidden = true;
   }
 
-  /** Arrow keys move between dots: left and right within a player, up and down to the nearest
+  /** Moves between dots with the arrow keys: left and right within a player, up and down to the nearest
    * dot of the next player. */
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -579,7 +579,7 @@ class Card {
     }
   }
 
-  /** Selects the rows between two places: by values in a beeswarm, by inputs in a scatter. */
+  /** Selects the rows between two positions: by values in a beeswarm plot, by inputs in a scatter plot. */
   brush(left, right, y) {
     const output = outputOf(this.output);
     if (this.kind === "scatter") return this.brushInputs(left, right);
@@ -644,7 +644,7 @@ class Card {
     if (this.kind === "bar") this.showBars();
   }
 
-  /** Draws a thin bar in each bar: the mean |value| over the selected rows. */
+  /** Draws a thin bar below each bar: the mean |value| over the selected rows. */
   showBars() {
     const output = outputOf(this.output), count = countSelected();
     const bars = all("rect[data-player]", this.svg).filter(bar => placeOfPlayer.has(+bar.dataset.player));
@@ -852,7 +852,7 @@ function showChosen() {
     boxed("Selected row: figure", waterfall(row, title)), numbers);
 }
 
-/** The steps of a row from the top: the most important players, the others, the unattributed part. */
+/** Returns the steps of a row from the top: the most important players, the others, the unattributed part. */
 function stepsOf(row, most) {
   const output = outputOf(state.output);
   const steps = players.map((player, column) => {
@@ -1038,7 +1038,7 @@ const isDark = () =>
   root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 const themeButton = button("", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
-  // In the address, because a page opened from disk may have no storage.
+  // Store the theme in the address, because a page opened from disk may have no storage.
   location.replace(`#theme=${root.dataset.theme}`);
   nameTheme();
 });

@@ -138,8 +138,8 @@ impl<'r> Page<'r> {
         Ok(())
     }
 
-    /// Lays out a figure of an output and writes it. Writes nothing if the results lack data that it
-    /// requires.
+    /// Lays out a figure of an output and writes it. Writes nothing and returns `false` if the results lack
+    /// data that the figure requires.
     pub(super) fn figure(
         &mut self,
         kind: Kind,
@@ -163,8 +163,8 @@ impl<'r> Page<'r> {
         }
     }
 
-    /// Writes a figure with its table of numbers. If `above` is not empty, it precedes the title in the
-    /// figure's label.
+    /// Writes a figure with its table of numbers. If `above` is not empty, it is the caption above the
+    /// figure, and precedes the title in the figure's label.
     pub(super) fn card(&mut self, kind: &'static str, card: Card, scene: &Scene, above: &str) {
         let id = self.figures;
         self.figures += 1;
@@ -210,7 +210,7 @@ impl<'r> Page<'r> {
     }
 }
 
-/// Returns the outputs with the largest sums of mean |φ|, in their original order.
+/// Returns at most [`MAX_OUTPUTS`] outputs, those with the largest sums of mean |φ|, in their original order.
 fn outputs(explained: &Explained) -> Vec<usize> {
     let size = |output: usize| -> f64 {
         (0..explained.players())

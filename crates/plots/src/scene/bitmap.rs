@@ -1,4 +1,4 @@
-//! PNG output, drawn with the drawing library.
+//! PNG output, drawn with the library plotters.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -237,7 +237,7 @@ fn dashes(points: &[Point]) -> Vec<Vec<Point>> {
     let (mut number, mut left) = (0, DASHES[0]);
     for ends in points.windows(2) {
         let (mut at, end) = (ends[0], ends[1]);
-        // A figure is at most a few thousand pixels wide.
+        // This limit is not reached, because a figure is at most a few thousand pixels wide.
         for _ in 0..100_000 {
             let length = (end.0 - at.0).hypot(end.1 - at.1);
             if length <= left {
@@ -266,7 +266,7 @@ fn dashes(points: &[Point]) -> Vec<Vec<Point>> {
 mod tests {
     use super::*;
 
-    /// Returns the shares of ink in each row and each column of pixels of a square scene.
+    /// Returns the sum of the ink of the pixels in each row and in each column of a square scene.
     fn ink(scene: &Scene) -> [Vec<f64>; 2] {
         let mut reader =
             png::Decoder::new(std::io::Cursor::new(scene.png(1.0).unwrap())).read_info().unwrap();

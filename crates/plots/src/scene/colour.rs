@@ -191,9 +191,9 @@ mod tests {
         }
     }
 
-    /// Matrices that simulate colour vision without one type of cones, in linear light. Source: Machado,
-    /// Oliveira and Fernandes, *A Physiologically-based Model for Simulation of Color Vision Deficiency*,
-    /// IEEE TVCG 15(6), 2009, severity 1.
+    /// Matrices that simulate normal colour vision and colour vision without one type of cones, in linear
+    /// light. Source: Machado, Oliveira and Fernandes, *A Physiologically-based Model for Simulation of Color
+    /// Vision Deficiency*, IEEE TVCG 15(6), 2009, severity 1.
     const SIGHTS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

@@ -72,7 +72,8 @@ mod tests {
             let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
             reader.next_frame(&mut pixels).unwrap();
-            // The colour has no green, so its share of a pixel is what is missing of green.
+            // The colour contains no green, so the share of a pixel that it covers is 1 minus the green of
+            // the pixel.
             let covered = |x: usize, y: usize| 1.0 - f64::from(pixels[(y * 40 + x) * 4 + 1]) / 255.0;
             let area: f64 =
                 (0..20).flat_map(|y| (0..20).map(move |x| (x, y))).map(|(x, y)| covered(x, y)).sum();

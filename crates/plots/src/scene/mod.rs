@@ -293,7 +293,7 @@ impl Scene {
         lines.len() as f64 * 15.0
     }
 
-    /// Writes text below a figure, and sets the height of the figure to end with it.
+    /// Writes text below a figure, and sets the height of the figure so that it ends below the text.
     pub(crate) fn caption(&mut self, top: f64, text: &str) {
         self.height = top + self.paragraph((12.0, top), self.width - 24.0, text) + 6.0;
     }

@@ -1,4 +1,4 @@
-//! Formatting of numbers for display: in all locales with a decimal point and without thousands separators.
+//! Formatting of numbers for display, with a decimal point and without thousands separators in all locales.
 
 /// Formats a number with `count` significant digits, without trailing zeros. NaN is `missing`.
 ///

@@ -77,8 +77,9 @@ impl Scale {
         (self.low, self.high)
     }
 
-    /// Returns at most `most` round numbers within the range with their labels. They are multiples of 1, 2 or
-    /// 5 times a power of ten, or powers of ten on a logarithmic scale.
+    /// Returns at most `most` round numbers within the range with their labels. On a linear scale, they are
+    /// the multiples of one step, which is 1, 2 or 5 times a power of ten. On a logarithmic scale, they are
+    /// 1, 2, 3 or 5 times powers of ten, or as on a linear scale if the range is short.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         if self.is_logarithmic {
             return self.ticks_of_logarithms(most.max(1));
@@ -116,8 +117,8 @@ fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// Returns 1, 2 and 5 times the powers of ten in a range of logarithms, or fewer of them if there is not
-/// enough space.
+/// Returns at most `most` round numbers in a range of logarithms: 1, 2 and 5 times the powers of ten or, if
+/// these are too many, 1 and 3 times the powers of ten, all powers of ten, every second of them, and so on.
 fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
     let times = |times: &[f64], every: i32| -> Vec<f64> {
         let powers = (low.floor() as i32..=high.ceil() as i32).filter(|power| power.rem_euclid(every) == 0);
@@ -130,7 +131,7 @@ fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
 }
 
 /// Formats the label of a tick, on an axis whose step is a multiple of 10^exponent and whose largest absolute
-/// number is `largest`.
+/// value is `largest`.
 fn tick(at: f64, exponent: i32, largest: f64) -> String {
     if !(1e-4..1e7).contains(&largest) {
         let size = if at == 0.0 { 0 } else { at.abs().log10().floor() as i32 };

@@ -1,7 +1,7 @@
 //! SVG output.
 //!
-//! It does not use the drawing library, whose coordinates are whole pixels and whose elements cannot be
-//! labelled.
+//! The library plotters, which draws PNG, is not used here: its coordinates are whole pixels, and its
+//! elements cannot have classes or titles.
 
 use std::fmt::Write;
 
@@ -129,7 +129,7 @@ impl Pen {
                         let _ = write!(self.out, "<text x=\"{x}\" y=\"{y}\"");
                     }
                 }
-                // Shifts the text from its baseline to the middle of lower-case letters.
+                // `dy` shifts the text from its baseline to the middle of lower-case letters.
                 let _ = write!(self.out, " dy=\".35em\" font-size=\"{}\"", number(*size));
                 match anchor {
                     Anchor::Start => {}

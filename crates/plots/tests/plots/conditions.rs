@@ -2,8 +2,8 @@
 
 use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Options, PlotError};
 
-/// Returns rows 0 to 9, whose ages are ten times their index, except that the last is missing. Cities
-/// alternate.
+/// Returns rows 0 to 9, whose ages are ten times their index, except that the last is missing. The three
+/// cities alternate.
 fn explained() -> Explained {
     let names = ["age", "city", "hours per week", "hours", "a < b", "the \"big\" one", "\"quoted\""];
     let mut heading = Heading::for_features(names);
@@ -76,14 +76,14 @@ fn conditions_that_cannot_be_read_are_refused() {
         ("age", "missing comparison"),
         ("age >=", "missing comparison"),
         (">= 3", "missing comparison"),
-        ("agee >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("agee >= 3", "unknown feature \"agee\"; available features: age, city"),
         ("age >= old", "\"old\" is not"),
         ("age >= NaN", "\"NaN\" is not"),
         ("age > missing", "only = and !="),
         ("city < Paris", "only = and !="),
-        ("city = Rome", "never equal \"Rome\" (categories: Paris, New York"),
-        ("city = new york", "never equal \"new york\" (categories: New York, Paris"),
-        ("\"agee\" >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("city = Rome", "never equal \"Rome\"; categories: Paris, New York"),
+        ("city = new york", "never equal \"new york\"; categories: New York, Paris"),
+        ("\"agee\" >= 3", "unknown feature \"agee\"; available features: age, city"),
         ("\"age >= 3", "unknown feature \"\\\"age\""),
         ("prediction >= high", "predictions are numbers, but \"high\" is not"),
     ] {
@@ -133,10 +133,10 @@ fn cohorts_are_the_rows_that_meet_conditions_and_the_others() {
 #[test]
 fn conditions_that_no_row_meets_are_refused_with_what_there_is() {
     for (conditions, says) in [
-        (&["age > 1000"][..], "no row satisfies it, as the inputs of age range from 0 to 80"),
+        (&["age > 1000"][..], "no row satisfies it; the inputs of age range from 0 to 80"),
         (&["age > 60", "age < 0"], "invalid condition \"age < 0\": no row satisfies it"),
-        (&["prediction < 0"], "no row satisfies it, as predictions range from 0 to 9"),
-        (&["city = missing"], "no row satisfies it; expected"),
+        (&["prediction < 0"], "no row satisfies it; predictions range from 0 to 9"),
+        (&["city = missing"], "invalid condition \"city = missing\": no row satisfies it"),
     ] {
         let mut options = Options::default();
         options.cohorts = conditions.iter().map(|condition| condition.parse().unwrap()).collect();

@@ -128,7 +128,7 @@ fn every_width_has_a_figure() {
     }
 }
 
-/// Determines the blocks of a force plot: the end, the tip and the sign of each.
+/// Points 5 and 2 of the polygon of a block are its end and its tip.
 #[test]
 fn blocks_of_a_force_plot_meet_at_the_prediction_and_are_as_long_as_their_values() {
     let mut results = Results::new(&["a", "b", "c", "d"], 1, 1);

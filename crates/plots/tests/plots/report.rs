@@ -1,4 +1,4 @@
-//! Tests the HTML of reports. The tests of its behaviour are in `browser/`.
+//! Tests the HTML of reports. The tests of the behaviour of reports are in `browser/`.
 
 use std::collections::BTreeMap;
 

@@ -32,7 +32,7 @@ fn a_program_that_dies_at_the_start_is_quoted() {
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();
-    assert!(text.contains("(exit status: 3) before it answered batch 1"), "{text}");
+    assert!(text.contains("(exit status: 3) before it returned the outputs of batch 1"), "{text}");
     assert!(text.ends_with("its standard error ends with: Traceback: / KeyError: 'age'"), "{text}");
 }
 
@@ -40,7 +40,7 @@ fn a_program_that_dies_at_the_start_is_quoted() {
 fn a_program_that_answers_one_batch_and_ends_is_told_to_go_on() {
     let error = refusal("read header; read count; read row; echo 1; echo", &options());
     let text = error.to_string();
-    assert!(text.contains("before it answered batch 2: it must answer batch after batch"), "{text}");
+    assert!(text.contains("outputs of batch 2: it must process batch after batch"), "{text}");
 }
 
 #[test]

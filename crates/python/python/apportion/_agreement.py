@@ -344,7 +344,7 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
         try:
             rows = way()
         except Exception:
-            # A container of a different library may lack a method. The next container requires fewer of them.
+            # A container of a different library may lack a method. Later containers require fewer methods.
             continue
         if rows is not None:
             yield rows
@@ -424,8 +424,8 @@ def _as_pandas(rows: Rows) -> Rows:
 
 
 def _as_read(ensemble: Ensemble, values: Numbers) -> Rows:
-    """Returns the rows of the engine as an array, or as a frame if the model has names; codes become
-    categories again.
+    """Returns the rows of the engine as an array, or as a frame if the model has names. In a frame, codes
+    become categories again; returns None if this is not possible.
     """
     wanted = ensemble.wanted()
     if wanted.names is None and not wanted.coded:

@@ -338,8 +338,8 @@ class BatchExplainer:
         return self._prepared[1]
 
     def _columns(self, names: Sequence[str]) -> list[str]:
-        """Returns the feature columns: those that the model names, or, if it names none, all that are not
-        kept.
+        """Returns the feature columns: the columns that the model names. If it has no names, or if the
+        batches lack some of these columns, returns all columns that are not kept.
         """
         known = self.explainer._names or self.explainer._wanted.names
         if known is not None and all(name in names for name in known):

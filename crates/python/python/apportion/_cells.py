@@ -74,8 +74,8 @@ def _is_value(cell: Any) -> bool:
 
 
 def is_plain(cell: Any) -> bool:
-    """Returns whether a cell is a value, or nested containers of the standard library or arrays that contain
-    nothing else.
+    """Returns whether a cell is a value, or a container of the standard library or an array that only
+    consists of such cells, at any depth.
     """
     kind = type(cell)
     if kind is np.ndarray:

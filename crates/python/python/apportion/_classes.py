@@ -19,7 +19,7 @@ class Classes:
     """The classes of a model.
 
     labels: an array with the labels in the order of the outputs, like `classes_` of an estimator; None if the
-        model only has numbers.
+        model only numbers its classes.
     count: the number of classes.
     are_texts: whether the labels come from a file, which stores all of them as strings.
     """

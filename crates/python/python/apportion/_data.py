@@ -189,7 +189,7 @@ def _of_sparse(matrix: Any, rest: float) -> Numbers:
 
 
 def arrow_table(rows: Rows, what: str) -> Any:
-    """Returns an object that exports an Arrow stream as a table."""
+    """Converts an object that exports an Arrow stream to a table."""
     try:
         import pyarrow
     except ImportError:
@@ -234,7 +234,7 @@ def check_count(given: int, wanted: Wanted, what: str) -> None:
     if wanted.count is not None and given != wanted.count:
         raise DataError(f"{what}: expected {wanted.count} feature columns, found {given}")
     if given == 0:
-        raise DataError(f"{what} has no columns; there is nothing to explain")
+        raise DataError(f"{what} has no columns; expected at least one")
 
 
 def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
@@ -331,7 +331,9 @@ class Coder:
         return found
 
     def booleans(self, values: Numbers) -> Numbers:
-        """Returns a column of booleans, passed as numbers that are NaN for missing values."""
+        """Returns a column of booleans as numbers or codes. The booleans are passed as numbers,
+        NaN for missing values.
+        """
         if not self.is_coded or self.cells is not None:
             return self.numbers(values)
         return self.words((False, True), np.where(np.isnan(values), -1, values).astype(np.intp))
@@ -357,8 +359,8 @@ class Coder:
         raise self._not_a_number(cells[place])
 
     def _plain(self, cell: Any) -> Any:
-        """Returns a cell as the engine expects it. Decimals become floats, and so do integers of more than
-        128 bits if they are exact.
+        """Returns a cell as the engine expects it. Decimals become floats. Integers of at least 2^126 in
+        absolute value become floats, too; raises DataError if the conversion is not exact.
         """
         if type(cell).__name__ == "Decimal":
             return float(cell)
@@ -517,8 +519,8 @@ class _Pandas:
         return not np.may_share_memory(values, self.given)
 
     def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
-        """Returns the training categories of each categorical feature. LightGBM matches them by position; the
-        result is empty if their number differs.
+        """Returns the training categories of each categorical feature. LightGBM matches them by position. The
+        result is empty if the model has more or fewer categorical features than the frame.
         """
         dtypes = self.frame.dtypes.tolist()
         features = [feature for feature, place in enumerate(places)
@@ -680,7 +682,8 @@ _Frame: TypeAlias = _Objects | _Pandas | _Polars | _Arrow
 
 
 def _without_views(column: Any) -> tuple[Any, Any]:
-    """Returns a column of strings without views, which polars exports and Arrow cannot combine."""
+    """Returns a column of strings and its type, without views, which polars exports and Arrow cannot combine.
+    """
     import pyarrow
 
     def plain(words: Any) -> Any:

@@ -76,8 +76,8 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def of_call(name: str, error: BaseException) -> CallError:
-    """Returns the `CallError` for a function that raised `error`. If Python allows it, it is an instance of
-    the class of `error`, too.
+    """Returns the `CallError` for a function that raised `error`. If Python allows it, the `CallError` is
+    also an instance of the class of `error`.
     """
     words = f"{name} raised {type(error).__name__}: {error}"
     try:

@@ -26,7 +26,7 @@ from ._types import (
     Form, GameName, Graph, Groups, Measure, Model, Numbers, Path, Progress, Rounds, Rows, Scale,
 )
 
-# The number of rows of X that serve as the background if none is passed, as in the command.
+# The maximum number of rows of X that serve as the background if none is passed, as in the command.
 SAMPLE = 100
 # The names of margins and of outputs after the link function, for each link function.
 _MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant",
@@ -347,8 +347,8 @@ class Explainer:
         None: that of the explainer).
 
         The values of a row then depend on the row, the seed and the surrogate, not on the other rows of a
-        call. So the explainer can also be passed to functions that explain batches and to data engines. The
-        cost is that of explaining X.
+        call. Therefore, the explainer can also be passed to functions that explain batches and to data
+        engines. The cost is that of explaining X.
 
         Raises UsageError for another method or a model that is read as trees, and the errors of the call.
 
@@ -473,8 +473,8 @@ class Explainer:
                         self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The other process prepares the engine again. The background in the form in which it was passed is
-        # only needed for the check of predictions, which has already been made.
+        # The process that unpickles the explainer prepares the engine again. The background in the form in
+        # which it was passed is only needed for the check of predictions, which has already been made.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)
@@ -812,7 +812,8 @@ class TreeExplainer(Explainer):
             raise UsageError(f'model_output="{model_output}" is not supported with the path-dependent game; '
                              'pass data for the marginal game')
         if game == "marginal" and data is None:
-            raise UsageError('feature_perturbation="interventional" (the marginal game) requires data')
+            raise UsageError('the marginal game (feature_perturbation="interventional" or game="marginal") '
+                             "requires data")
         is_behind_link = (not isinstance(model, Ensemble) and game != "path-dependent"
                           and model_output == "raw" and predicts_behind_link(model))
         model = ensemble(model, rounds)

@@ -88,8 +88,8 @@ class Explanation:
     segments: Places | None = None
     image: AnyArray | None = None
 
-    # Numbers, arrays and names. Slices have fewer axes, and no list of names for an axis that was reduced to
-    # one element.
+    # These parts are numbers, arrays and names. Slices have fewer axes, and no list of names for an axis that
+    # was reduced to one element.
     values: Any = _part_of("values", is_array=True)
     base_values: Any = _part_of("base_values", is_array=True)
     predictions: Any = _part_of("predictions", is_array=True)
@@ -506,7 +506,7 @@ class Explanation:
         if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic)
                                                  or not hasattr(type(key), "__iter__")
                                                  and not hasattr(type(key), "__array__")):
-            # Labels that are not strings. Integers are positions, as in NumPy.
+            # The key is a label that is not a string. Integers are positions instead, as in NumPy.
             try:
                 return self._named(str(key), names, axis)
             except UsageError:

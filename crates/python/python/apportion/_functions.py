@@ -49,7 +49,7 @@ class Function:
         return other
 
     def settle(self, rows: Numbers) -> None:
-        """Chooses the output that is explained by calling the model with some rows.
+        """Calls the model with some rows to choose the output that is explained.
 
         Raises ModelError if a second call returns a different result.
         """
@@ -159,7 +159,7 @@ class Function:
 
     def _numbers(self, answer: Any, count: int) -> Numbers:
         if isinstance(answer, (list, tuple)) and len(answer) and all(np.ndim(part) == 2 for part in answer):
-            # The answer is a list with one array for each target.
+            # The result is a list with one array for each target.
             answer = np.concatenate([np.asarray(part) for part in answer], axis=1)
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()

@@ -23,7 +23,8 @@ _Trees: TypeAlias = _core.Ensemble
 # Rounds in the form that the engine expects: those up to the best one of the file (None), all (True), or a
 # range.
 _CoreRounds: TypeAlias = tuple[int, int] | bool | None
-# The first round that is used, the round after the last one, the number of rounds, and the best round.
+# The first round that is used, the round after the last one, the number of rounds, and the number of rounds
+# up to the best one.
 _UsedRounds: TypeAlias = tuple[int, int, int, int | None]
 _Part: TypeAlias = tuple[bytes, _CoreRounds]
 # A note, and whether it is a warning.
@@ -109,8 +110,8 @@ class Ensemble:
 
     @property
     def source(self) -> Any:
-        """The object in memory from which this was read. None for files, after pickling, or if the object no
-        longer exists.
+        """The object in memory from which the ensemble was read; None for files, after pickling, or if the
+        object no longer exists.
         """
         return None if self._source is None else self._source()
 
@@ -490,8 +491,8 @@ def _missing_cells(reading: _Reading) -> dict[int, Any] | None:
 
 
 def predicts_behind_link(model: Model) -> bool:
-    """Returns whether `predict` returns the output after the link function, because the
-    model was trained on a transformed target and `predict` inverts the transformation.
+    """Returns whether `predict` returns the output after the link function, because the model was trained on
+    a transformed target and `predict` inverts the transformation.
     """
     if family(model) != "sklearn":
         return False

@@ -486,7 +486,7 @@ def _medium(explanation: Explanation) -> dict[str, Any]:
     segments, image = np.asarray(explanation.segments), np.asarray(explanation.image, dtype=np.float64)
     colours = image.reshape(*segments.shape, -1)
     low, high = float(np.nanmin(colours, initial=0.0)), float(np.nanmax(colours, initial=0.0))
-    # Channels from 0 to 1, from 0 to 255, or of any other range.
+    # The channels range from 0 to 1, from 0 to 255, or over any other interval.
     scale = ((0.0, 1.0) if low >= 0.0 and high <= 1.0 else (0.0, 255.0) if low >= 0.0 and high <= 255.0
              else (low, high))
     colours = np.clip(np.nan_to_num((colours - scale[0]) / ((scale[1] - scale[0]) or 1.0)) * 255.0, 0.0,

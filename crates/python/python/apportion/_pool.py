@@ -34,7 +34,7 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
     """Returns the rows of a pool as 64-bit numbers, with codes for categories."""
     try:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
-    except Exception as problem:  # catboost's own, which is not imported here
+    except Exception as problem:  # an exception of catboost, which is not imported here
         error = problem
     frame = f"pass the data frame that the Pool was built from instead of {what}"
     if pool.get_text_feature_indices() or pool.get_embedding_feature_indices():

@@ -195,7 +195,7 @@ class _Column:
             return made
         made.cells = first.chosen(first.array(place), np.arange(0))
         if getattr(first.dtype(place), "name", "") == "category":
-            # Give all categories codes now, in their order.
+            # Assign codes to all categories now, in their order.
             categories = made.template.converted(place, list(first.dtype(place).categories))
             made, _ = made._with(made.template.distinct(categories)[0], categories)
         return made
@@ -247,7 +247,7 @@ class _Column:
         if type(table) is not type(self.template) or table.dtype(at) != self.template.dtype(self.place):
             cells = table.cells(piece)
             if table.library in ("polars", "pyarrow") and table.library != self.template.library:
-                # A null becomes the missing value of this column, if there is exactly one.
+                # A null becomes the missing cell of this column, if the column has exactly one such cell.
                 own = [cell for cell in self.template.cells(self.cells) if _cells.is_missing(cell)]
                 cells = [own[0] if cell is None and len(own) == 1 else cell for cell in cells]
             piece = self._converted(cells, name)
@@ -284,7 +284,7 @@ class _Column:
         try:
             made = self.template.converted(self.place, cells)
             kept = self.template.cells(made)
-        except Exception as error:  # each library has its own
+        except Exception as error:  # each library has its own exceptions
             raise DataError(f"{name} cannot be stored as the background's type {dtype}: {error}") from error
         for cell, back in zip(cells, kept):
             if not _cells.same(cell, back):
@@ -321,8 +321,8 @@ class _Column:
 
 
 def _numbers_of_cells(table: ColumnTable, at: int) -> tuple[Numbers, set[str]] | None:
-    """Returns a column of objects as numbers if 64-bit floats represent each cell exactly, or it is missing;
-    else None.
+    """Returns a column of objects as numbers, with the kinds of its missing values; None if 64-bit floats
+    cannot represent one of the other cells exactly.
     """
     array = table.array(at)
     _, first, codes = table.distinct(array)

@@ -14,7 +14,7 @@ from ._explanation import Explanation as _Explanation
 from ._options import named_options
 from ._types import AnyArray, Model, Rows
 
-# The maximum number of rows that shap uses of a background that is passed as rows.
+# The maximum number of rows of the background that shap uses if rows are passed instead of a masker.
 _MAX_ROWS = 100
 
 

@@ -26,9 +26,9 @@ class Summary:
     `summarize` computes the summary of rows, `Summary.of` that of results, and `Summary()` is empty.
 
     Sums are exact and histograms are counts; the sample contains the thousand different rows whose numbers
-    have the smallest digests. So the bytes of a summary do not depend on how rows were split into parts, or
-    on the order in which parts were merged. Its size does not grow with the rows: some tens of kilobytes for
-    each player.
+    have the smallest digests. Therefore, the bytes of a summary do not depend on how rows were split into
+    parts, or on the order in which parts were merged. The size of a summary does not grow with the rows: it
+    is some tens of kilobytes for each player.
 
     Properties raise DataError if the summary is empty.
 
@@ -78,8 +78,8 @@ class Summary:
     def explanation(self) -> Explanation:
         """Returns the sample as an `Explanation` of up to 1000 different rows, for figures and reports.
 
-        It contains the inputs if they are numbers, and if `summarize` computed the summary or the results are
-        lists that contain all features.
+        The explanation contains the inputs if they are numbers, and if `summarize` computed the summary or
+        the results have the layout "lists" and contain all features.
         """
         about, players, outputs = self._known(), len(self.players), len(self.output_names or [""])
         predictions, base, values, inputs = self._core.sample()
@@ -173,7 +173,7 @@ class Summary:
         """Returns a quantile of the values, of the same shape as `mean`, with a relative error of at most
         1/256.
 
-        share: the share of rows that do not exceed it, from 0 to 1.
+        share: the share of rows that do not exceed the quantile, from 0 to 1.
 
         Raises UsageError for any other share.
         """
@@ -183,8 +183,8 @@ class Summary:
         return self._shaped(self._core.quantile(share))
 
     def density(self, player: str | int, output: str | int = 0) -> tuple[Numbers, Integers]:
-        """Returns the histogram of the values of a player: the two edges of each cell, of shape (n_cells, 2),
-        and the number of rows in each cell, in increasing order.
+        """Returns the histogram of the values of a player, with its cells in increasing order: the two edges
+        of each cell, of shape (n_cells, 2), and the number of rows in each cell.
 
         player: the name or number of the player. output: the name or number of the output (default 0).
 

@@ -90,7 +90,7 @@ def _array(rows: Rows, what: str) -> AnyArray:
                             "part of the model; pass the rows without it, and add it to base_values")
         try:
             return np.asarray(rows.get_features(), dtype=np.float64)
-        except Exception as error:  # catboost's own, which is not imported here
+        except Exception as error:  # an exception of catboost, which is not imported here
             raise DataError(f"{what} is a Pool with categorical or text features, whose values catboost "
                             "does not return; pass the data frame that the Pool was built from") from error
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):

@@ -59,7 +59,7 @@ def explain(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> Any:
-    """Returns the values of each row of a frame as a frame, by `map_partitions`.
+    """Returns the values of each row of a frame as a frame, computed with `map_partitions`.
 
     frame: a data frame of Dask. Its features are the columns that the model names, or else all columns that
         are not kept.
@@ -168,8 +168,8 @@ def summarize(
 
 
 def _computed(parts: Sequence[Any]) -> Iterator[Any]:
-    """Yields the summaries in the frames of delayed parts, which are not computed all at once to limit
-    memory.
+    """Yields the summaries in the frames of delayed parts. Only some of the parts are computed at a time, to
+    limit memory use.
     """
     import dask
 

@@ -154,7 +154,7 @@ class Game:
             (default False): exact if all coalitions are within the budget, else estimates with std_errors
             (Shapley and Banzhaf).
         method, budget, until, confidence, relative_to, error, range, seed, threads: as in
-        `apportion.Explainer`.
+            `apportion.Explainer`.
 
         Raises UsageError for invalid options, and ModelError if the function of the game fails. Issues an
         AccuracyWarning if the values are less accurate than `until`.
@@ -237,7 +237,7 @@ def _list(name: str, given: Any, of: Callable[[Any], _T], expected: str = "a lis
 
 
 def glove(left: int, right: int) -> Game:
-    """Returns the glove game: the value of a coalition is its number of pairs.
+    """Returns the glove game: the value of a coalition is its number of pairs of gloves.
 
     left, right: the number of players with a left glove and with a right glove. Players with a left glove
         come first.
@@ -282,8 +282,8 @@ def weighted_voting(quota: int, weights: Iterable[int]) -> Game:
 
 
 def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], constant: float = 0.0) -> Game:
-    """Returns a sum of unanimity games: the value of a coalition is the sum of the coefficients of those
-    terms whose members are all present, and a constant.
+    """Returns a sum of unanimity games: the value of a coalition is a constant plus the sum of the
+    coefficients of those terms whose members are all present.
 
     players: the number of players.
     terms: pairs of the members of a term (numbers of players) and its coefficient.

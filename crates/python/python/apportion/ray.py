@@ -60,7 +60,7 @@ def explain(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> Any:
-    """Returns the values of each row of a dataset as a dataset, by `map_batches`.
+    """Returns the values of each row of a dataset as a dataset, computed with `map_batches`.
 
     dataset: a `ray.data.Dataset`. Its features are the columns that the model names, or else all columns that
         are not kept.

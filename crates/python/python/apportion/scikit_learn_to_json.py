@@ -178,7 +178,9 @@ class View:
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
 
     def with_zeros_missing(self):
-        """Returns the view for a library to which entries that a sparse matrix does not store are missing."""
+        """Returns the view for a library that treats entries as missing that a sparse matrix does not
+        store.
+        """
         view = View(self.table, self.given, self.steps)
         view.zeros_missing = True
         return view
@@ -886,7 +888,8 @@ def of_xgboost(model, view):
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     objective, gradient_booster = learner["objective"]["name"], learner["gradient_booster"]
     held = gradient_booster.get("gbtree", gradient_booster).get("model", {})
-    weights = gradient_booster.get("weight_drop") or held.get("weight_drop")  # of dart, up to 3.3 and later
+    # The weights of trees in dart: the first key up to XGBoost 3.3, the second one in later versions.
+    weights = gradient_booster.get("weight_drop") or held.get("weight_drop")
     links = {"binary:logistic": "LogitLink", "reg:logistic": "LogitLink",
              "multi:softprob": "MultinomialLogit", "multi:softmax": "MultinomialLogit",
              "count:poisson": "LogLink", "reg:gamma": "LogLink", "reg:tweedie": "LogLink",
@@ -1387,8 +1390,8 @@ def boundaries(view, width, table, wanted):
 
 
 def beside(numbers, markers):
-    """Returns numbers, or the next lower ones that do not mark missing values: the features of markers do not
-    depend on their size.
+    """Returns numbers, or the next lower ones that do not mark missing values, because the features of
+    markers do not depend on their size.
     """
     while len(markers) and np.isin(numbers, markers).any():
         numbers = np.where(np.isin(numbers, markers), np.nextafter(numbers, -np.inf), numbers)
@@ -1634,7 +1637,7 @@ class Nodes:
             pairs |= {(index, float(step)) for step in (range(feature.bins - 1) if feature.bins
                                                         else feature.steps)}
         bounds = np.unique(list(boundaries(view, "double", table, pairs).values())) if pairs else np.array([])
-        # The last double of each interval, and one beyond all of them.
+        # These are the last doubles of the intervals, and one double beyond all of them.
         ends = np.append(bounds, np.nextafter(bounds[-1], np.inf) if len(bounds) else 0.0)
         ends = beside(ends, table.numbers_apart.get(column, ()))
         values = view.values(table.rows({column: ends}))[:, indices] @ weights

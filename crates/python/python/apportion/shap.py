@@ -141,8 +141,8 @@ class TreeExplainer:
         self._expected = value
 
     def _expected_loss(self, target: Any) -> Any:
-        """Returns the mean loss over the data, if all of its rows had the class `target`, or each row its own
-        class from a list.
+        """Returns the mean loss over the data. `target` is the class of all rows, or a list with the class of
+        each row.
         """
         background, targets = self._explainer._background, _plain(target)
         assert background is not None
@@ -207,7 +207,8 @@ class TreeExplainer:
     def shap_interaction_values(self, X: _Rows, y: npt.ArrayLike | None = None,
                                 tree_limit: int | None = None) -> Any:
         """Returns interactions as an array of shape (n_rows, n_features, n_features), with n_outputs at the
-        end for several outputs; as in shap a list of arrays for several outputs of catboost.
+        end for several outputs. As in shap, returns a list of arrays for catboost models with several
+        outputs.
 
         The arguments and errors are those of `shap_values`; y is ignored.
         """

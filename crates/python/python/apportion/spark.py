@@ -59,7 +59,7 @@ def explain(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> Any:
-    """Returns the values of each row of a frame, also of a stream, as a frame, by `mapInArrow`.
+    """Returns the values of each row of a frame, also of a stream, as a frame, computed with `mapInArrow`.
 
     frame: a data frame of PySpark. Its features are the columns that the model names, or else all columns
         that are not kept.

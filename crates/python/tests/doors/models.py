@@ -1,5 +1,5 @@
-"""Models whose predictions identify their input: one leaf per interval or category of `cell`, one for
-missing.
+"""Models whose predictions identify their input: one leaf per interval or category of `cell`, and one leaf
+for missing values.
 
     python models.py
 
@@ -19,7 +19,9 @@ CUTS = [
 
 
 def tree(feature, thresholds, kinds, values):
-    """A chain of nodes: each sends the values that match to its leaf and all others to the next node."""
+    """Returns a tree as a chain of nodes: each sends the values that match to its leaf and all others to the
+    next node.
+    """
     nodes = range(len(thresholds))
     right = [node + 1 for node in nodes][:-1] + [-len(thresholds) - 1]
     categories = [node for node in nodes if kinds[node] & 1]

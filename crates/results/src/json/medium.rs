@@ -9,7 +9,7 @@ use crate::medium::Medium;
 const MAX_PIXELS: usize = 1 << 22;
 
 /// Reads the text or image from the head of the results of `explain-text` or `explain-image`. Returns `None`
-/// if the head contains neither, or if some player of a text is not contiguous.
+/// if the head does not contain a valid text or image, or if the tokens of some player are not contiguous.
 pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
     #[derive(Deserialize)]
     struct Token {

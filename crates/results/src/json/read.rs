@@ -31,10 +31,10 @@ type Refusal = Box<dyn Error + Send + Sync>;
 /// up to 1024 at a time, with the heading that applies to all rows. Memory use does not depend on the number
 /// of rows.
 ///
-/// Returns the heading with the categories of the inputs, which are known after all rows are read. Inputs are
-/// passed as codes, which number the categories of a feature in the order of their first occurrence.
-/// `is_efficient` receives the name of a value, and returns whether such values sum to the prediction of a
-/// row minus its base value; result files do not store this information.
+/// Returns the heading with the categories of the inputs, which are known after all rows are read.
+/// Categorical inputs are passed as codes, which number the categories of a feature in the order of their
+/// first occurrence. `is_efficient` receives the name of a value, and returns whether such values sum to the
+/// prediction of a row minus its base value; result files do not store this information.
 ///
 /// ```
 /// let written = br#"{"value":"shapley","game":"marginal","features":["age","city"],
@@ -217,7 +217,6 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         };
         self.check(&row, &values)?;
         let is_first = block.rows.is_empty();
-        // Below, the number of rows in the block shows whether earlier rows had an optional member.
         block.rows.push(row.row);
         match (row.id, &mut block.ids) {
             (Some(id), Some(ids)) => ids.push(id),

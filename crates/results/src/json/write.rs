@@ -1,8 +1,9 @@
 //! Writers for JSON and JSON lines. A JSON file is one object on one line, whose last member is the list of
 //! rows. A JSON lines file has a line with the head, which applies to all rows, and then one line per row.
 //! Numbers have the fewest digits that identify them exactly. With one output, `base`, `prediction` and each
-//! entry of `values` are numbers; with k outputs they are arrays of length k. For quotient values, `features`
-//! lists the groups in the syntax of the command line. `groups` is present if there are groups.
+//! entry of `values` are numbers; with k outputs they are arrays of length k. For quotient values, whose
+//! players are groups, `features` lists the groups in the syntax of the command line. `groups` is present if
+//! there are groups.
 
 use std::io::{self, Write};
 

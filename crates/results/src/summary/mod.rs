@@ -19,12 +19,12 @@ pub use heading::SummaryHeading;
 pub use moments::Moments;
 
 /// A summary of the values of many rows: for each player and output the [`Moments`], quantiles and a
-/// histogram; and a sample of a thousand different rows.
+/// histogram; and a sample of up to a thousand different rows.
 ///
 /// Sums are exact and histograms are counts; the sample contains the rows whose numbers have the smallest
-/// digests. So the bytes of a summary do not depend on how rows were split into batches, or on the order in
-/// which summaries were merged. The size of a summary does not grow with the number of rows: it is some tens
-/// of kilobytes for each player.
+/// digests. Therefore, the bytes of a summary do not depend on how rows were split into batches, or on the
+/// order in which summaries were merged. The size of a summary does not grow with the number of rows: it is
+/// some tens of kilobytes for each player.
 ///
 /// ```
 /// use apportion_results::{Batch, Summary, SummaryHeading};
@@ -153,7 +153,7 @@ impl Summary {
     }
 
     /// Returns a quantile of the values of a player for an output, with a relative error of at most 1/256;
-    /// NaN if there are no rows. `share` is the share of rows that do not exceed it, from 0 to 1.
+    /// NaN if there are no rows. `share` is the share of rows that do not exceed the quantile, from 0 to 1.
     ///
     /// # Panics
     ///

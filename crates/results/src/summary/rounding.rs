@@ -54,7 +54,7 @@ impl Quotient {
             }
             is_exact &= rest == 0;
         }
-        // At least 130 bits are left, in three digits.
+        // At least 130 bits are left after the divisions, so there are at least three digits.
         let first = digits.iter().position(|&digit| digit != 0).unwrap_or(0).min(DIGITS - 3);
         let [high, middle, low] = [digits[first], digits[first + 1], digits[first + 2]];
         let (top, shift) = (u128::from(high) << 64 | u128::from(middle), high.leading_zeros());
@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn roots_just_above_a_half_are_rounded_up() {
-        // (2^53 + 1)² is halfway between two doubles, which its root shows only in the last bits.
+        // The root of (2^53 + 1)² is 2^53 + 1, which is halfway between two doubles. The root of the second
+        // number exceeds 2^53 + 1 only in its last bits.
         let half = whole((1 << 53) + 1);
         let square = &half * &half;
         assert_eq!(root_of_quotient(&square, [1, 1], 0), 2_f64.powi(53));

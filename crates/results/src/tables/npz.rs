@@ -1,6 +1,6 @@
-//! A NumPy archive, as read by `numpy.load`. It contains `values`, `base`, `predictions`, `data` and so on,
-//! each as a `.npy` file; the names of features as an array of strings; and `about`, the head of the results
-//! as JSON. It is not compressed.
+//! A NumPy archive, as read by `numpy.load`. It contains `values`, `base_values`, `predictions`, `data` and
+//! so on, each as a `.npy` file; the names of features as an array of strings; and `about`, the head of the
+//! results as JSON. It is not compressed.
 
 use std::io::{self, Write};
 

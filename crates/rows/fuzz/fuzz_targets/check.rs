@@ -198,7 +198,7 @@ fn same<E: std::fmt::Debug>(one: &Result<Table, E>, other: &Result<Table, E>, ho
 
 /// Returns whether bytes begin like gzip or zstd.
 pub fn is_packed(bytes: &[u8]) -> bool {
-    // The last one is a skippable frame of zstd.
+    // The last test recognizes a skippable frame of zstd.
     bytes.starts_with(b"\x1f\x8b")
         || bytes.starts_with(b"\x28\xb5\x2f\xfd")
         || bytes.get(1..4) == Some(b"\x2a\x4d\x18")
@@ -277,7 +277,7 @@ pub fn packed_is_plain(plain: &[u8], packed: &[u8]) {
     for wanted in row_options().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {
         let of_plain = Source::stream("bytes", plain).read(wanted).map_err(cause);
         let of_packed = Source::stream("bytes", packed).read(wanted).map_err(cause);
-        // The message contains the compressed size.
+        // Messages about the limit differ, because they contain the compressed size.
         let is_limit =
             |read: &Result<Table, String>| read.as_ref().is_err_and(|error| error.starts_with("TooLarge"));
         if !is_limit(&of_plain) || !is_limit(&of_packed) {

@@ -8,7 +8,8 @@ mod check;
 /// Returns a frame with one raw block and no checksum.
 fn frame(content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd];
-    // A single segment with a length of four bytes, followed by the last block, which is raw.
+    // The header declares a single segment, whose size takes four bytes. The only block follows, which is
+    // raw.
     bytes.push(0xa0);
     bytes.extend((content.len() as u32).to_le_bytes());
     bytes.extend(&(((content.len() as u32) << 3) | 1).to_le_bytes()[..3]);

@@ -89,7 +89,7 @@ mod tests {
         let snappy = snap::raw::Encoder::new().compress_vec(&text).unwrap();
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&text).unwrap();
-        // An LZ4 block that consists of literals only.
+        // This LZ4 block consists of literals only.
         let short = b"fourteen bytes";
         let block = [&[0xe0][..], short].concat();
         let framed = [&14u32.to_be_bytes()[..], &15u32.to_be_bytes(), &block].concat();

@@ -1,6 +1,6 @@
 //! Decimal numbers, stored as integers in units of 10^−scale.
 
-/// A decimal of at most 38 digits, or 39 within 128 bits.
+/// A decimal with up to 38 digits, or with 39 digits if its number of units fits in 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Decimal {
     /// The number of units.

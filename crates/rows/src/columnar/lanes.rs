@@ -1,4 +1,4 @@
-//! Assembly of rows from the cells of columns.
+//! Assembly of rows from the cells of columns. A lane is a column of the file that is read.
 
 use super::decimal::{Decimal, DecimalReading};
 use super::moment::Moment;

@@ -37,7 +37,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Returns the name for a column's type of values in error messages.
+    /// Returns the name of values in this unit, for error messages.
     pub(crate) fn of_column(self) -> &'static str {
         match self {
             Self::Days => "dates",
@@ -121,7 +121,7 @@ mod tests {
         ] {
             assert_eq!(text(day), options);
         }
-        // Each date is the successor of the previous one.
+        // Check that each date is the successor of the previous one.
         let (mut last, lengths) = (date(-800_000), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
         for number in -799_999..800_000 {
             let (year, month, day) = last;

@@ -27,7 +27,7 @@ macro_rules! kind {
 }
 
 impl Kind {
-    /// Returns the type with a dtype string: byte order, letter, width.
+    /// Returns the type with this dtype string, which consists of byte order, letter and width.
     pub(super) fn named(descr: &str) -> Option<Self> {
         Some(match descr {
             "|b1" | "<b1" | ">b1" | "b1" | "?" | "|?" => {

@@ -17,9 +17,9 @@ use crate::size::size_distribution::SizeDistribution;
 /// size is its expectation, rounded so that exactly `evaluations` rows are drawn.
 ///
 /// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
-/// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities equal those
-/// in the Bernoulli design to within 2^−53, but inclusions are not independent. (Rounding without a random
-/// start would omit the same sizes in every run.)
+/// probability 0.3 and to 2 otherwise, and the sum is always the same. As a result, inclusion probabilities
+/// equal those in the Bernoulli design to within 2^−53, but inclusions are not independent. (Rounding without
+/// a random start would omit the same sizes in every run.)
 ///
 /// For pairs, exactly `2⌊evaluations/2⌋` rows are drawn. If `evaluations` reaches the number of coalitions
 /// that can be drawn, each of them is included exactly once. Rows are sorted by size, with the smaller member
@@ -37,14 +37,14 @@ use crate::size::size_distribution::SizeDistribution;
 ///
 /// where g is the size distribution. For pairs, g(s) is replaced by the mean of g(s) and g(n − s), and by
 /// half of this mean for the middle size. The sample contains the coalitions with the lowest levels, up to
-/// some level c. So the number of coalitions of size s differs from `c g(s)` by less than one. Exactly
+/// some level c. The number of coalitions of size s therefore differs from `c g(s)` by less than one. Exactly
 /// `evaluations` rows are drawn (`2⌊evaluations/2⌋` for pairs), or all that exist.
 ///
-/// Given the number of coalitions of a size, all sets with this number of coalitions are equally likely. So
-/// [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates of sums
-/// over a size. The exceptions are sizes with an expected number below one, which may not be drawn at all:
-/// for these, it is the expected number. For the leverage distribution and at least n − 1 evaluations, the
-/// only exception is the middle size of pairs.
+/// Given the number of coalitions of a size, all sets with this number of coalitions are equally likely.
+/// Therefore, [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates
+/// of sums over a size. The exceptions are sizes with an expected number below one, which may not be drawn at
+/// all: for these, it is the expected number. For the leverage distribution and at least n − 1 evaluations,
+/// the only exception is the middle size of pairs.
 ///
 /// Rows are sorted by size, and by their order within a size. Takes `O(m (n / 10 + ln n))` time, and
 /// enumerates a size if more than half of it is drawn.
@@ -174,7 +174,7 @@ impl FixedCounts {
     }
 }
 
-/// Fractions are integer multiples of 2^−53, so their sums are exact.
+/// The number 1 in units of 2^−53. Fractions are integer multiples of this unit, so their sums are exact.
 const ONE: u64 = 1 << 53;
 
 /// Rounds each number up or down; the probability of rounding up is its fractional part. The rounded numbers
@@ -198,8 +198,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units. The sum is already correct except for rounding errors in
-/// `expected`; the difference is added to fractions that can absorb it.
+/// Makes the fractions sum to exactly `ups` times [`ONE`]. The sum is already correct except for rounding
+/// errors in `expected`; the difference is added to fractions that can absorb it.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());

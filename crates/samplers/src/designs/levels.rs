@@ -1,9 +1,10 @@
-//! Levels at which units enter a growing sample.
+//! Levels at which units (coalitions or pairs) enter a growing sample.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The unit of the random stream for the starts. It is above the units for the sizes, which are below 2^32.
+/// The index of the random stream for the starts. It is above the indices for the sizes, which are below
+/// 2^32.
 pub(crate) const START_UNIT: u64 = 1 << 40;
 
 /// The levels at which the units of a class enter samples: unit k enters at level (k + start) / rate.

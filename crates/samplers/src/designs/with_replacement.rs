@@ -16,8 +16,8 @@ use crate::size::size_distribution::SizeDistribution;
 /// followed by its complement, regardless of its size. With m rows, the expected number of rows of size `s`
 /// is `m P(s)`, or `m (P(s) + P(n − s)) / 2` for pairs.
 ///
-/// Rows are in the order of drawing and independent; pairs are independent of each other. So the first rows
-/// of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
+/// Rows are in the order of drawing and independent; pairs are independent of each other. The first rows of a
+/// larger sample with the same seed are therefore the smaller sample. Takes at most `O(m n)` time.
 ///
 /// ```
 /// use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};

@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::exponential;
 
-/// Maximum number of trials. Numbers up to this limit are exact as `f64`.
+/// The maximum number of trials for which binomial counts are drawn. Integers up to this limit are exact as
+/// `f64`.
 const MAX_TRIALS: f64 = (1u64 << 53) as f64;
 
 /// Draws the number of successes from Binomial(`trials`, `mean / trials`); `trials` may be infinite.
@@ -59,9 +60,9 @@ fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
     arrivals
 }
 
-/// Draws from Binomial(`trials`, `mean / trials`) such that, for a given stream, the count increases with
-/// `mean`. The count is the number of uniform numbers, among `trials`, that are at most `mean / trials`.
-/// `trials` may be infinite.
+/// Draws from Binomial(`trials`, `mean / trials`) such that, for a given stream, the count does not decrease
+/// as `mean` increases. The count is the number of uniform numbers, among `trials`, that are at most `mean /
+/// trials`. `trials` may be infinite.
 ///
 /// The uniform numbers are generated in ascending order, up to the bound (Devroye, *Non-Uniform Random
 /// Variate Generation*, 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials

@@ -33,8 +33,8 @@ pub struct Discrete {
     cells: Vec<Cell>,
 }
 
-/// One of `len` equally likely cells. A position up to `own` yields the outcome with the cell's index; a
-/// position above `own` yields the outcome `alias`.
+/// One of `len` equally likely cells. A position below `own` yields the outcome with the cell's index; any
+/// other position yields the outcome `alias`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     own: f64,
@@ -57,7 +57,8 @@ impl Discrete {
         // Divide by the largest weight first, so that no sum overflows.
         let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|weight| weight / largest / mean).collect();
-        // Cells that remain because of rounding keep their own outcome: their rest is 1 up to rounding.
+        // Cells that remain because of rounding keep their own outcome, because their remaining weight is 1
+        // up to rounding.
         let mut cells: Vec<Cell> =
             (0..rest.len()).map(|outcome| Cell { own: 1.0, alias: outcome as u32 }).collect();
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) =

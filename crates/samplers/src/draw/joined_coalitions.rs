@@ -278,8 +278,8 @@ mod tests {
                 sizes[0] += groups_in(0).len() as f64 / (groups - 1) as f64 / 400.0;
                 sizes[1] += batch.row(1).size() as f64 / (partition.group(group).len() - 1) as f64 / 400.0;
             }
-            // Sizes are uniform, so their mean is half of all players, with a standard error of at most
-            // 1/2/20.
+            // Sizes are uniform, so their mean is half of the maximum, with a standard error of at most ½ /
+            // √400 = 0.025. The bound is five standard errors.
             assert!(sizes.iter().all(|size| (size - 0.5).abs() < 0.125), "{players}: {sizes:?}");
         }
     }

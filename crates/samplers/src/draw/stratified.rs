@@ -13,7 +13,8 @@ use crate::error::SamplerError;
 /// If the same number of draws is made in each stratum, frequencies match the distribution on average,
 /// without variance between strata (Cochran, *Sampling Techniques*, 1977, chapter 5). If all outcomes have
 /// equal weights and there is one stratum per outcome, a draw returns the outcome of its stratum and takes no
-/// random number. All other draws take one 64-bit word and O(log len) time.
+/// random number. The same holds if there is a single outcome. All other draws take one 64-bit word and O(log
+/// len) time.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};

@@ -185,8 +185,8 @@ mod tests {
                 let share = size as f64 / players as f64;
                 let share_of_twos = share * (size as f64 - 1.0) / (players as f64 - 1.0);
                 for player in 0..players {
-                    // The bound is five and a half standard errors, plus one count for the rarest subsets.
-                    // One of the 14,000 comparisons here exceeds it with a probability of about 1e-4.
+                    // The bound is five and a half standard errors, because there are about 11,000
+                    // comparisons, plus one count for the rarest subsets.
                     let check = |count: usize, share: f64| {
                         let what = format!("n = {players}, s = {size}, player {player}");
                         assert_count(count as f64, DRAWS as f64, share, (5.5, 1.0), &what);

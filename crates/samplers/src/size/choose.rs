@@ -22,7 +22,7 @@ pub fn choose(n: usize, k: usize) -> Option<u128> {
     (0..k.min(n - k)).try_fold(1, |count, i| multiply_divide(count, (n - i) as u128, (i + 1) as u128))
 }
 
-/// Returns `a · b / c` if `c` divides `a · b`, or `None` if the quotient does not fit in 128 bits.
+/// Returns `a · b / c`, which must be an integer, or `None` if it does not fit in 128 bits.
 ///
 /// The product itself may overflow, so `a = q·c + r` is split first. The quotient is `q·b + r·b/c`, where
 /// `r·b < c·b` is small because the factors are numbers of players.

@@ -10,7 +10,7 @@
 //! element `j` (0-based, with `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on
 //! `s`, and the search continues at `j + 1`. As printed, the algorithm returns wrong subsets from n = 5 on.
 //! Each element is visited once, and each binomial coefficient is computed from the previous one by a
-//! multiplication and a division. So the cost is `O(n)`, without a table.
+//! multiplication and a division. The cost is therefore `O(n)`, without a table.
 
 use apportion_games::{Coalition, CoalitionView};
 

@@ -48,8 +48,9 @@ const MAX_PLAYERS: usize = u32::MAX as usize;
 impl SizeDistribution {
     /// Creates the uniform distribution on the sizes of proper coalitions: `P(s) = 1 / (n − 1)` on `1..=n−1`.
     ///
-    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2). So if rows are drawn
-    /// with probabilities proportional to their leverage scores, their sizes are uniformly distributed.
+    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2). If rows are drawn
+    /// with probabilities proportional to their leverage scores, their sizes are therefore uniformly
+    /// distributed.
     ///
     /// # Errors
     ///
@@ -71,8 +72,8 @@ impl SizeDistribution {
     /// Creates the distribution in which all coalitions are equally likely: `P(s) = C(n, s) / 2^n` on
     /// `0..=n`.
     ///
-    /// The probabilities are computed with logarithms, so they do not overflow for any number of players.
-    /// Probabilities below 1e-308 are stored as zero, but their logarithms are kept.
+    /// The probabilities are computed from logarithms, so they do not overflow for any number of players.
+    /// Probabilities that underflow are stored as zero, but their logarithms are kept.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl SizeDistribution {
     }
 
     /// Creates the distribution proportional to `exp(ln_weights[s])`, with one logarithm for each size in
-    /// `0..=n`; −∞ if a size is never drawn. Use it for weights that would underflow or overflow, such as
+    /// `0..=n`; −∞ if a size is never drawn. Meant for weights that would underflow or overflow, such as
     /// binomial coefficients for a thousand players.
     ///
     /// # Errors

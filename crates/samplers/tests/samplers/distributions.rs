@@ -92,7 +92,8 @@ fn bernoulli_units_enter_with_their_probability_and_independently() {
 
 #[test]
 fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
-    // Estimate the sum of an arbitrary function of coalitions, weighted by the strata of the samples.
+    // Estimate the sum of an arbitrary function over all coalitions from the inclusion probabilities of
+    // samples.
     let value = |mask: u64| ((mask * 37 + 11) % 23) as f64 + f64::from(mask.count_ones());
     for (players, budgets) in [(5, [8, 11, 24]), (6, [14, 20, 45]), (7, [14, 39, 90])] {
         for distribution in distributions(players) {
@@ -112,7 +113,7 @@ fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
                     let mean = estimates.iter().sum::<f64>() / RUNS as f64;
                     let spread = estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / RUNS as f64;
                     // The mean is exact if every size must be included. Otherwise, the level that is reached
-                    // depends slightly on the starts.
+                    // depends slightly on the starts, so the bound allows a bias of 1%.
                     let bound = 5.0 * (spread / RUNS as f64).sqrt() + 0.01 * truth;
                     assert!(
                         (mean - truth).abs() <= bound,
@@ -153,9 +154,10 @@ fn enters_independently(sampler: impl Fn(SizeDistribution, Pairing) -> Box<dyn S
                         }
                     }
                 }
-                // Because units are independent, a sample contains two of them with the product of their
-                // inclusion probabilities; for a unit with itself, it is the inclusion probability. The bound
-                // is six standard errors, because each of 32 cases has up to 64² comparisons.
+                // Units are included independently, so the probability that a sample contains two of them is
+                // the product of their inclusion probabilities. For a unit with itself, it is the inclusion
+                // probability. The bound is six standard errors, because each of 32 cases has up to 64²
+                // comparisons.
                 for (first, counts) in together.iter().enumerate() {
                     for (second, &count) in counts.iter().enumerate() {
                         let (p, q) =
@@ -272,7 +274,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
 #[test]
 fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_its_law() {
     // There are 101 players and 600 rows: on average 6 pairs of each size, from C(101, s) pairs. These
-    // numbers need up to 98 bits, so the counts are Poisson(6) except for sizes 1 and 2.
+    // numbers need up to 98 bits, so the counts are distributed like Poisson(6), except for sizes 1 and 2.
     let sampler = Bernoulli {
         distribution: SizeDistribution::leverage(101).unwrap(),
         pairing: Pairing::Paired,

@@ -57,9 +57,9 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`: `G_ij − ρ_i
-/// s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i (bits equal
-/// their own squares), and W is the weight of all rows.
+/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`. The entries
+/// become `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`. Here `s_i = G_ii` is the weight of the rows that contain
+/// player i, because bits equal their own squares, and W is the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
     // This is zero if the origin is the mean.

@@ -8,7 +8,7 @@
 //! The work is divided into blocks of words that stay in the second-level cache. Nothing of size m × n is
 //! ever stored.
 
-// Index loops over lanes, because compilers vectorize them.
+// Loops over lanes use indices, because compilers vectorize such loops.
 #![allow(clippy::needless_range_loop)]
 
 use apportion_games::Cancellation;

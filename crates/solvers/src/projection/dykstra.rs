@@ -20,11 +20,11 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 /// # Stopping
 ///
 /// The algorithm stops after a sweep in which the points on all sets agree and the iterate has converged. It
-/// has converged if `δ / (1 − ρ)`, the rest of a geometric series, is within the tolerance. Here `δ` is the
-/// change of the iterate in this sweep, and `ρ` is the ratio of `δ` to the change in the previous sweep. A
-/// small change alone is not sufficient. If sets touch, iterates converge slowly (for a hyperplane that
-/// touches a ball, as the inverse cube root of the number of sweeps). For polyhedra, they may stay unchanged
-/// for many sweeps before they move again.
+/// has converged if `δ / (1 − ρ)`, the sum of a geometric series that starts with `δ`, is within the
+/// tolerance. Here `δ` is the change of the iterate in this sweep, and `ρ` is the ratio of `δ` to the change
+/// in the previous sweep. A small change alone is not sufficient. If sets touch, iterates converge slowly
+/// (for a hyperplane that touches a ball, as the inverse cube root of the number of sweeps). For polyhedra,
+/// they may stay unchanged for many sweeps before they move again.
 ///
 /// # Empty intersections
 ///

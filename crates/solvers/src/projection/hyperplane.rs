@@ -32,8 +32,8 @@ impl Hyperplane {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Normal`] for a normal whose norm is zero or overflows, [`SolverError::NotFinite`] for
-    /// entries or an offset that are not finite.
+    /// [`SolverError::Normal`] for a normal whose norm is zero, or whose squared norm underflows or
+    /// overflows, [`SolverError::NotFinite`] for entries or an offset that are not finite.
     pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
         check_finite("the normal", &normal)?;
         check_finite("the offset", &[offset])?;

@@ -45,12 +45,12 @@ pub fn project_on_hyperplane_and_ball(
 ) -> Result<Vec<f64>, SolverError> {
     let section = Section::new(plane, ball, point)?;
     let (sum, product) = (section.radius + section.height, section.gap * (section.radius + section.height));
-    // If the product overflows or underflows, its root is still a valid number.
+    // If the product overflows or underflows, compute its root from the roots of the factors.
     let radius = if product.is_normal() { product.sqrt() } else { section.gap.sqrt() * sum.sqrt() };
     Ok(section.at(radius))
 }
 
-/// How [`dykstra_on_hyperplane_and_ball`] proceeds from one sweep to the next.
+/// The step from one sweep of [`dykstra_on_hyperplane_and_ball`] to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
     /// Plain sweeps, with the iterates of [`dykstra`](super::dykstra). If plane and ball touch, their error
@@ -120,7 +120,7 @@ pub fn dykstra_on_hyperplane_and_ball(
 /// The relative difference between distance and radius up to which a plane counts as touching a ball.
 const TOUCHING: f64 = 8.0 * f64::EPSILON;
 
-/// A plane and a ball in the two coordinates of a point, with the directions of these coordinates.
+/// A plane and a ball, reduced to the two coordinates in which iterates move: along u and along the normal.
 struct Section {
     /// The point f of the plane nearest to the centre of the ball.
     foot: Vec<f64>,

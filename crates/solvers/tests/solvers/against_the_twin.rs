@@ -35,7 +35,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
                         ("about a half", three.clone().with_columns(0.5, false)),
                         ("with an intercept", three.clone().with_columns(0.3, true)),
                     ];
-                    // Skip this check for many players, because it takes long and adds little.
+                    // Omit this centre for many players, because it takes long and adds little.
                     if n < 63 {
                         columns.push(("about 0.3", three.with_columns(0.3, false)));
                     }
@@ -51,8 +51,8 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
 fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
     for (name, problem) in problems() {
         let (fit, want) = (problem.solve(), twin::solve(&problem));
-        // Random square designs may be badly conditioned. Normal equations lose the square root of this
-        // tolerance.
+        // Random square designs may be badly conditioned, so the tolerance grows with the condition number of
+        // the Gram matrix.
         let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
         assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         assert_eq!(fit.rank(), Some(want.rank), "{name}");
@@ -185,8 +185,8 @@ fn the_certificate_has_of_each_unit_what_it_is_off_by() {
         }
         let (fit, dense) = (problem.solve(), twin::solve(&problem));
         let (rows, n, k) = (problem.units(), problem.coalitions.players(), problem.outputs);
-        // Most rows are enumerated; each size class of the other rows has a random fraction between one half
-        // and one.
+        // Most rows are certain to be in the design (free fraction 0). The others have free fractions between
+        // one half and one.
         let step = if n > 8 { 29 } else { 3 };
         let fraction = |row: usize| if row % step == 1 { 0.5 + 0.5 / (1 + row % 5) as f64 } else { 0.0 };
         let free: Vec<f64> = (0..rows).map(fraction).collect();
@@ -309,7 +309,7 @@ fn check_distribution(
         if losses.iter().map(|loss| dot(loss, loss)).sum::<f64>() < 1e-20 {
             return;
         }
-        // Comparing all pairs of rows takes long for many players.
+        // Comparing all pairs of rows takes long, so compare only the first output if there are many players.
         if output == 0 || among.len() <= 33 {
             let (mut traces, mut products) = (0.0, 0.0);
             for (k, first) in losses.iter().enumerate() {

@@ -1,6 +1,7 @@
-//! Tests that regressions on all coalitions yield exact values. With Shapley kernel weights, this is the
-//! Shapley value (Leverage SHAP, Lemma 2.1). Centred at ½ with equal weights, it is the Banzhaf value (Kernel
-//! Banzhaf, Theorem 3.2). Centred at p with weights `p^s (1−p)^(n−s)`, it is the weighted Banzhaf value.
+//! Tests that regressions on all coalitions yield exact values. With Shapley kernel weights, these are
+//! Shapley values (Leverage SHAP, Lemma 2.1). With equal weights and columns centred at ½, these are Banzhaf
+//! values (Kernel Banzhaf, Theorem 3.2). With weights `p^s (1−p)^(n−s)` and columns centred at p, these are
+//! weighted Banzhaf values.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
@@ -88,8 +89,9 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
     }
 }
 
-/// Checks every kind of regression on all coalitions, centred at `p`: unpaired, in pairs, and in pairs of two
-/// weights; with and without an intercept.
+/// Checks regressions on all coalitions, with columns centred at `p`: unpaired, in pairs with a weight for
+/// each row, and for p = ½ also in pairs that share a weight. Each design is fitted with and without an
+/// intercept, as listed in `intercepts`.
 fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f64) {
     let values = random_game(n, offset);
     let want = definition(n, &values, |size| p.powi(size as i32) * (1.0 - p).powi((n - 1 - size) as i32));

@@ -92,7 +92,8 @@ fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyper
 #[test]
 fn dykstra_gives_the_closed_form_wherever_plane_and_ball_meet_and_an_error_elsewhere() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    // Points are up to 2000 times as far away as the result.
+    // Points are up to 2000 times as far away as the result. The tolerance is relative to the larger norm, so
+    // it must be small.
     let stopping = Stopping { tolerance: 1e-15, ..Stopping::default() };
     let mut most = [0; 2];
     for index in 0..10_000 {

@@ -21,7 +21,7 @@ pub(crate) struct Problem {
     pub(crate) sums: Option<Vec<f64>>,
 }
 
-/// How the columns of the regression are derived from the bits.
+/// The columns of the regression, derived from the bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Columns {
     pub(crate) centre: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Columns {
 pub(crate) const BITS: Columns = Columns { centre: 0.0, intercept: false };
 
 impl Problem {
-    /// Returns random rows with `distinct` distinct weights.
+    /// Returns a problem with random rows, and with at most `distinct` distinct weights.
     pub(crate) fn random(players: usize, rows: usize, distinct: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut coalitions = Coalitions::new(players);
@@ -80,7 +80,7 @@ impl Problem {
         self
     }
 
-    /// Draws new random targets.
+    /// Returns the problem with new random targets for `outputs` outputs.
     pub(crate) fn with_outputs(mut self, outputs: usize) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(self.coalitions.len() as u64);
         self.targets = (0..self.coalitions.len() * outputs).map(|_| rng.random_range(-2.0..2.0)).collect();
@@ -93,7 +93,7 @@ impl Problem {
         self
     }
 
-    /// Makes the last two players always present together.
+    /// Returns the problem with the last two players always present together.
     pub(crate) fn with_twins(mut self) -> Self {
         let n = self.coalitions.players();
         let mut coalitions = Coalitions::new(n);

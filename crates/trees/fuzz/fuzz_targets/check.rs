@@ -30,8 +30,8 @@ pub fn use_one_thread() {
     });
 }
 
-/// Checks that reading does not panic. If a model was read, checks that predictions and explanations do not
-/// panic either.
+/// Checks that reading a model does not panic. If a model was read, checks that predictions and explanations
+/// do not panic either.
 pub fn check(bytes: &[u8]) {
     use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
@@ -70,13 +70,15 @@ struct Explained<'a> {
     ensemble: &'a Ensemble,
     rows: Rows<'a>,
     margins: &'a [f64],
-    /// Whether leaves are known to be small, so that no large leaf causes a loss of digits of others.
+    /// Whether all leaves are known to be small. Otherwise, large leaves may cause a loss of digits in small
+    /// ones.
     tame: bool,
 }
 
 impl Explained<'_> {
-    /// Checks that values sum to the prediction, up to rounding errors of the largest leaf. `walked` is the
-    /// background if the walk computed the values, because the walk only visits leaves that contribute.
+    /// Checks that values sum to the prediction, up to rounding errors of the largest leaf. If the walk
+    /// computed the values, `walked` is the background. The walk only visits leaves that contribute, so the
+    /// check also applies to models with large leaves.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =

@@ -42,8 +42,8 @@ pub struct BackgroundCompiler<'a> {
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// Creates a compiler for an ensemble. It must not have linear leaves or [joint](Ensemble::joint) trees,
-    /// and its paths must have at most 64 features.
+    /// Creates a compiler for an ensemble. The ensemble must not have linear leaves or
+    /// [joint](Ensemble::joint) trees, and its paths must have at most 64 features.
     ///
     /// # Errors
     ///
@@ -69,9 +69,9 @@ impl<'a> BackgroundCompiler<'a> {
         })
     }
 
-    /// Adds rows, each of weight 1 unless `weights` has one weight per row. Missing values are NaN; rows of
-    /// weight 0 are ignored. If any row is rejected, none of the rows in this call is added. Error messages
-    /// contain the index of the row in this call.
+    /// Adds rows, with one weight per row, or with weight 1 each if `weights` is `None`. Missing values are
+    /// NaN; rows of weight 0 are ignored. If any row is rejected, none of the rows in this call is added.
+    /// Error messages contain the index of the row in this call.
     ///
     /// # Errors
     ///
@@ -126,8 +126,8 @@ impl<'a> BackgroundCompiler<'a> {
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`] if no row was added, [`GameError::BackgroundWeights`] if all weights
-    /// are zero, or their sum is not a finite number of full precision, [`TreeError::Unsupported`] after a
-    /// call of [`add`](Self::add) that was cancelled.
+    /// are zero, or their sum is infinite or subnormal, [`TreeError::Unsupported`] after a call of
+    /// [`add`](Self::add) that was cancelled.
     pub fn finish(mut self) -> Result<CompiledBackground, TreeError> {
         self.check_whole()?;
         self.take_part();

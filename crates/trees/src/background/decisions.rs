@@ -1,8 +1,8 @@
 //! The decisions of rows at every split of an ensemble: one bit per row, for a block of rows at a time.
 //!
 //! Splits of many trees test the same condition: boosting libraries sort values into some hundred bins before
-//! they grow a tree. So the distinct conditions ("questions") are collected once, each is evaluated once per
-//! block of rows, and all trees share the results ("answers").
+//! they grow a tree. Therefore the distinct conditions ("questions") are collected once, each is evaluated
+//! once per block of rows, and all trees share the results ("answers").
 
 use std::collections::HashMap;
 
@@ -77,8 +77,8 @@ impl Questions {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
     }
 
-    /// Same as [`answer`](Self::answer) for the first 64 · `words` rows of the block only; writes `words`
-    /// words per condition.
+    /// Writes, for every condition, which of the first 64 · `words` rows of a block go left: `words` words
+    /// per condition. Bits beyond the rows of the block are arbitrary.
     pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
         for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());

@@ -71,13 +71,13 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Returns whether a tree is counted here.
+    /// Returns whether the patterns of a tree are counted.
     pub(crate) fn counts(&self, tree: usize) -> bool {
         self.trees[tree].is_some()
     }
 
-    /// Returns the patterns at the leaves of a tree if it is counted here, with each row weighted by
-    /// `weight`. `seen` is working memory, reused between calls.
+    /// Returns the patterns at the leaves of a tree, with each row weighted by `weight`; `None` if the
+    /// patterns of the tree are not [counted](Self::counts). `seen` is working memory, reused between calls.
     pub(crate) fn histograms(
         &self,
         tree: usize,

@@ -59,8 +59,8 @@ pub struct CompiledHead {
 }
 
 impl CompiledBackground {
-    /// Writes the background in its own file format, which has a version and a checksum. Most patterns of
-    /// rows with equal weights take 2 to 4 bytes.
+    /// Writes the background in a binary format with a version and a checksum. Most patterns of rows of
+    /// weight 1 take 2 to 4 bytes.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl CompiledBackground {
     }
 }
 
-/// Returns the header of a file with a valid checksum, and a reader of the rest.
+/// Returns the header of a file with a valid checksum, and a reader that is positioned after the header.
 fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> {
     let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
     if !bytes.starts_with(MAGIC) {

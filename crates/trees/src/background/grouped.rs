@@ -5,7 +5,7 @@ use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
 /// Computes the paths of a tree for groups as players, and converts the histograms of features to histograms
-/// of groups. Returns `None` if a path has too many groups, which implies too many features.
+/// of groups. Returns `None` if a path has too many groups; such a path also has too many features.
 pub(crate) fn of_groups(
     nodes: &[Node],
     (paths, histograms): &(Paths, Histograms),

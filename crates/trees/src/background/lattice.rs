@@ -9,10 +9,10 @@
 //! f is known:    left:  P[S] = L[S] for S ∋ f         right:  P[S] = P[S] − L[S] for S ∋ f
 //! ```
 //!
-//! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
-//! children. They process 64 rows at a time, and no row individually. At a leaf, the number of rows with the
-//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
-//! All counts are integers, so the result does not depend on the order of rows or threads.
+//! and P\[S\] for f ∉ S is unchanged. Therefore one AND and one bit count per split and set are enough for
+//! both children. They process 64 rows at a time, and no row individually. At a leaf, the number of rows with
+//! the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
+//! feature. All counts are integers, so the result does not depend on the order of rows or threads.
 //!
 //! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
 //! to them if the feature is new; if the feature is known, the child has separate sets.
@@ -62,8 +62,8 @@ enum Task {
 }
 
 impl Lattice {
-    /// Plans the counts of a tree; `None` if counting would not pay off. `first` is the index of the tree's
-    /// first node in the ensemble.
+    /// Plans the counts of a tree, or returns `None` if counting would not pay off. `first` is the index of
+    /// the tree's first node in the ensemble.
     pub(crate) fn new(nodes: &[Node], first: usize, paths: &Paths, questions: &Questions) -> Option<Self> {
         let mut lattice = Self { steps: Vec::new(), starts: vec![0; nodes.len()], counts: 0, room: 1 };
         // A stack of nodes to visit, each with the offset of its sets and whether its left side is done.

@@ -3,10 +3,10 @@
 //! # Contents of a compiled background
 //!
 //! A leaf with d path features depends on a background row only through its pattern: the features whose tests
-//! the row passes. So the weights of the patterns that occur at each leaf are all that the marginal game
-//! needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the leaves of
-//! the value of the leaf times the share of rows that pass all its tests. If groups of features are the
-//! players, a group's bit in a pattern is the AND of its features' bits, so the histograms of groups are
+//! the row passes. Therefore the weights of the patterns that occur at each leaf are all that the marginal
+//! game needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the
+//! leaves of the value of the leaf times the share of rows that pass all its tests. If groups of features are
+//! the players, a group's bit in a pattern is the AND of its features' bits, so the histograms of groups are
 //! computed from the histograms of features.
 //!
 //! # Modules
@@ -14,7 +14,7 @@
 //! | | |
 //! |---|---|
 //! | [`compiler`] | compiles a background from rows, which are added in any number of calls |
-//! | [`dense`], [`lattice`], [`decisions`] | counts patterns by bitwise AND, for 64 rows at a time |
+//! | [`dense`], [`lattice`], [`decisions`] | count patterns by bitwise AND, for 64 rows at a time |
 //! | [`sort`](mod@sort) | sorts the background rows of a tree explainer by pattern |
 //! | [`grouped`] | converts patterns of features to patterns of groups |
 //! | [`format`](mod@format) | the file format and its validation |

@@ -62,8 +62,8 @@ pub(crate) trait Kernels: Sync {
         Arc::new(make())
     }
 
-    /// Adds the contributions of a tree without tables. The contribution for target `target` and row `r` is
-    /// added to `phi[target · rows + r]`.
+    /// Adds the contributions of a tree without tables. The contribution for target (player or pair) `target`
+    /// and row `r` is added to `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &LoadedRows, phi: &mut [f64]);
 }
 

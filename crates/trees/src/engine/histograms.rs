@@ -1,8 +1,8 @@
 //! A background dataset, reduced to the patterns that each leaf distinguishes.
 //!
 //! A leaf depends on a background row only through the set of its path features that the row satisfies: the
-//! row's pattern. So for a leaf with d path features the background reduces to at most 2^d weighted patterns,
-//! for any number of rows.
+//! row's pattern. For a leaf with d path features, the background therefore reduces to at most 2^d weighted
+//! patterns, for any number of rows.
 
 use apportion_games::Cancellation;
 use apportion_models::Ensemble;

@@ -22,8 +22,8 @@ use apportion_games::{memory, parallel};
 
 use crate::error::TreeError;
 
-/// The convention for interaction matrices: the number on the diagonal, and the share of a pair's index on
-/// either side of it. With φ the semivalue and I its interaction index:
+/// The convention for interaction matrices: the number on the diagonal, and the share of a pair's index in
+/// each of the two entries of the pair. With φ the semivalue and I its interaction index:
 ///
 /// | | diagonal | off the diagonal | sums to |
 /// |---|---|---|---|

@@ -26,7 +26,8 @@ impl<K: PartialEq + Clone, T: ?Sized> LastResult<K, T> {
         made
     }
 
-    /// Same as [`get`](Self::get) for a computation that can fail. Failures are not cached.
+    /// Returns the cached value for `key`, or computes it with `make`, which may fail, and caches it.
+    /// Failures are not cached.
     pub(crate) fn try_get<E>(&self, key: &K, make: impl FnOnce() -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
         if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
             return Ok(made.clone());

@@ -1,7 +1,7 @@
 //! Features in a hierarchy of groups: the weights of coalitions, and the groups on a path.
 //!
-//! The members of a group, which are features and subgroups, are weighted by one semivalue, with moments M1
-//! at the top level and M2 below.
+//! A semivalue weights the coalitions of the members of a group, which are features and subgroups. Its
+//! moments are M1 at the top level and M2 at all levels below.
 
 use apportion_games::Hierarchy;
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -19,10 +19,10 @@ pub(crate) struct Levels {
 }
 
 /// The tree of groups: the features are nodes 0 to n − 1, the groups are the following nodes, and node n is
-/// the whole set.
+/// the group of all features.
 pub(crate) struct GroupTree {
     features: usize,
-    /// The group that directly contains each node; [`NONE`] for the whole set.
+    /// The group that directly contains each node; [`NONE`] for the group of all features.
     parents: Vec<u32>,
     /// For each group, whether its members form the top level of the hierarchy that the user specified.
     is_top: Vec<bool>,
@@ -44,15 +44,15 @@ impl GroupTree {
         self.is_top.len()
     }
 
-    /// Returns the group that directly contains a node, or `None` for the whole set. Groups are numbered from
-    /// 0; group 0 is the whole set.
+    /// Returns the group that directly contains a node, or `None` for the group of all features. Groups are
+    /// numbered from 0; group 0 contains all features.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
         (parent != NONE).then(|| parent as usize - self.features)
     }
 
-    /// Returns the group that directly contains a group, or `None` for the whole set.
+    /// Returns the group that directly contains a group, or `None` for the group of all features.
     #[inline(always)]
     pub(crate) fn above(&self, group: usize) -> Option<usize> {
         self.group_of(self.features + group)
@@ -63,7 +63,8 @@ impl Levels {
     /// Creates the weights for trees with up to `max_width` features on a path. The value must be
     /// [defined](CoalitionalValue::check_over) for the hierarchy.
     pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, max_width: usize) -> Self {
-        // Weights by coalition size are defined for a maximum number of players, here the members of a group.
+        // Weights by coalition size are defined for one number of players, here the number of members of a
+        // group. Moments for more players must not be tabulated.
         let moments = |value: &Semivalue, is_top: bool| {
             let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
             let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);
@@ -87,7 +88,7 @@ impl Levels {
         if is_top { &self.between } else { &self.within }
     }
 
-    /// Same as [`moments`](Self::moments), for the group with this index.
+    /// Returns the moments that weight the members of the group with this index.
     #[inline(always)]
     pub(crate) fn moments_of(&self, group: usize) -> &Moments {
         self.moments(self.tree.is_top[group])
@@ -103,7 +104,7 @@ pub(crate) enum Child {
     Group(u32),
 }
 
-/// A group of which several members contain path features.
+/// A group with several members that contain path features.
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
@@ -113,16 +114,16 @@ struct LeafGroup {
 }
 
 /// The hierarchy restricted to the path features of a leaf: groups and features that are not on the path are
-/// removed. Groups with a single member are removed, too. The first group is the whole set, and a group comes
-/// before its subgroups. A single path feature forms one group on its own.
+/// removed. Groups with a single member are removed, too. The first group contains all path features, and a
+/// group comes before its subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,
     children: Vec<Child>,
     /// For each group, the bits of its path features among the first 64.
     masks: Vec<u64>,
-    /// Working memory of `set`: the groups of the hierarchy on the path, starting with the whole set, with
-    /// their members.
+    /// Working memory of `set`: the groups of the hierarchy on the path, starting with the group of all
+    /// features, with their members.
     met: Vec<(u32, Vec<Child>)>,
     /// Working memory of `set`: the index of each group in `met`.
     place_of: Vec<u32>,
@@ -228,8 +229,8 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the smallest group that contains features of both `own` and `rest`, or the whole set if there
-    /// is no such group. Also returns the numbers of its members that contain features of `own` and of
+    /// Returns the smallest group that contains features of both `own` and `rest`, or the first group if
+    /// there is no such group. Also returns the numbers of its members that contain features of `own` and of
     /// `rest`, and the product of the weights of all levels above. Returns `None` if a group has two members
     /// with features of both, because then no coalition reaches the leaf.
     #[inline]

@@ -15,8 +15,7 @@
 //! | [`settings`] | the kernels and the choice among them |
 //! | [`indices`] | interaction indices of coalitions of any order |
 //! | [`finite`], [`interactions`] | the check of results, and the matrices of pairwise interactions |
-//! | [`shared`] | the model, borrowed or shared |
-//! | [`two_step`], [`value`] | values that are computed from others, that reduce to others, and that are not supported |
+//! | [`two_step`], [`value`] | two-step Shapley values, and values that reduce to others or are not supported |
 //! | [`last_result`] | the cache for the next call |
 
 pub(crate) mod bits;

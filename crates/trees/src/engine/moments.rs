@@ -8,8 +8,8 @@ use super::bits::MAX_BITS;
 use super::tables::channels::Channels;
 
 /// The maximum number of path features with tabulated moments (half a megabyte). Beyond it, each moment is
-/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by coalition size in a game of
-/// n players.
+/// computed on demand, in O(a + b) time, or in O(n (a + b)) time for weights by coalition size in a game of n
+/// players.
 const MAX_FEATURES: usize = 256;
 
 /// The moments `M(a, b)` of a semivalue, tabulated for `a + b` below a limit.
@@ -46,8 +46,8 @@ impl Moments {
         Self { value, side, table, channels }
     }
 
-    /// Returns the channels that fill the tables of leaves with this number of path features: at least one,
-    /// and at most the table limit.
+    /// Returns the channels that fill the tables of leaves with this number of path features, which must be
+    /// at least 1 and at most [`MAX_BITS`].
     pub(crate) fn channels(&self, features: usize) -> &Channels {
         self.channels[features]
             .get_or_init(|| Channels::new(self.value.rule(features - 1), features, |a, b| self.get(a, b)))
@@ -65,9 +65,9 @@ impl Moments {
         &self.table[b * self.side..][..self.side - b]
     }
 
-    /// Returns the shares of a leaf of value 1. Only the explicand satisfies `own` of its features; to each
-    /// of them, the leaf adds `M(own − 1, rest)`. Only the background row satisfies `rest` features; from
-    /// each of them, it subtracts `M(own, rest − 1)`. A share is 0 if there are no such features.
+    /// Returns the shares of a leaf of value 1. `own` features are satisfied only by the explicand; to each
+    /// of them, the leaf adds `M(own − 1, rest)`. `rest` features are satisfied only by the background row;
+    /// from each of them, the leaf subtracts `M(own, rest − 1)`. A share is 0 if there are no such features.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

@@ -3,8 +3,8 @@
 //! The *path features* of a node are the distinct features of the splits above it, in the order of their
 //! first split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node
 //! on the j-th path feature. The patterns of two rows at a leaf determine whether a mixture of the rows
-//! reaches it. It does iff every path feature's bit is set in the pattern of the row from which the feature
-//! is taken.
+//! reaches the leaf. The mixture reaches it iff every path feature's bit is set in the pattern of the row
+//! from which the feature is taken.
 //!
 //! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
 //! all its features.
@@ -121,7 +121,7 @@ pub(crate) struct Columns {
     rows: usize,
 }
 
-/// The values in the precision in which the ensemble compares.
+/// The values in the precision in which the ensemble compares them with thresholds.
 enum Values {
     Single(Vec<[f32; BLOCK]>),
     Double(Vec<[f64; BLOCK]>),
@@ -171,8 +171,8 @@ impl Columns {
         }
     }
 
-    /// Same as [`decide`](Self::decide), but always for a whole block, including positions beyond the loaded
-    /// rows, because a constant number of steps is faster.
+    /// Writes to `left` which rows of a whole block go left at a split. Positions beyond the loaded rows are
+    /// included, because a constant number of steps is faster.
     #[inline(always)]
     pub(crate) fn decide_all<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
         self.decide_some(ensemble, split, left);
@@ -222,8 +222,8 @@ impl Columns {
     }
 }
 
-/// Computes the patterns of a whole block at a child of a split from the patterns at the split. A row passes
-/// to the left child if it goes left (`passes`), otherwise to the right child.
+/// Computes the patterns of a whole block at a child of a split from the patterns at the split. `passes` is
+/// `true` for the left child, whose test a row passes if it goes left, and `false` for the right child.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],

@@ -8,12 +8,12 @@ use super::paths::BLOCK;
 /// threads busy. All trees are processed in such turns.
 pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 
-/// Same as [`TURN`] for a single thread: small enough that filled tables are still in cache when they are
-/// used.
+/// The value of [`TURN`] for a single thread: small enough that filled tables are still in cache when they
+/// are used.
 const TURN_OF_ONE: usize = TURN / 16;
 
-/// The maximum size in bytes of the rows and sums that stay in memory between turns. The sums do not depend
-/// on where a turn ends.
+/// The maximum size in bytes of the rows and sums that stay in memory between turns. The sums accumulate over
+/// all turns, so they do not depend on where a turn ends.
 const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 
 /// The maximum size in bytes of all rows and sums for which the trees are split into [`SECTIONS`] sections of

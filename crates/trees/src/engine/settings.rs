@@ -47,7 +47,7 @@ pub struct Settings {
     pub kernel: Option<Kernel>,
     /// The precision of tables; the other kernels compute in `f64`.
     pub precision: Precision,
-    /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
+    /// Whether tables are kept for the next call with the same value, instead of being freed during the call.
     pub keep_tables: bool,
     /// The number of rows for which the kernels are chosen; `None` for the actual number. With a fixed
     /// number, the choice does not depend on the rows. The values of a row are then the same to the last bit,

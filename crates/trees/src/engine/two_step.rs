@@ -50,8 +50,8 @@ mod tests {
     #[test]
     fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
         let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
-        // There are two outputs. The values of the members of the first group alone sum to 1 + 4 and 0. In
-        // the quotient game, the values of the group are 7 and 1.
+        // There are two outputs. The values of the members of the first group alone sum to 5 and 0. In the
+        // quotient game, the values of the group are 7 and 1.
         let found = |players, values: &[f64]| {
             Attributions::for_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };

@@ -6,7 +6,7 @@ use crate::error::TreeError;
 
 /// Returns the semivalue of features to which a coalitional value reduces. This is the semivalue between the
 /// groups if each group is a single feature, and the semivalue within the groups if one group contains all
-/// features. Hierarchies of two levels must have been converted to partitions before.
+/// features; otherwise `None`. Hierarchies of two levels must have been converted to partitions before.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),
@@ -46,8 +46,8 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// Returns the error for a value that a tree explainer does not support. Among the values over hierarchies,
-/// these are only the values of outputs after a link function.
+/// Returns the error for a value that a tree explainer does not support. Values over hierarchies are
+/// unsupported only for outputs after a link function.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {
@@ -65,7 +65,7 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
     }
 }
 
-/// Returns an error for indices that are not based on the discrete derivatives of a game.
+/// Returns an error for generalized values, which are not based on the discrete derivatives of a game.
 pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {

@@ -9,10 +9,10 @@ use super::pairs::PairWeights;
 pub(crate) enum Weights {
     /// Weights that depend on the size of a coalition: a semivalue of players.
     Alike(Moments),
-    /// Weights that depend on the number of other groups, and on the number of other members of the same
-    /// group: a coalitional value.
+    /// Weights that depend on the number of other groups in a coalition, and on the number of other members
+    /// of the same group in it: a coalitional value.
     Grouped(Coalitional),
-    /// Weights that depend on the number of members of every group, level by level: a coalitional value over
+    /// Weights that depend on the number of siblings in a coalition at every level: a coalitional value over
     /// a hierarchy.
     OverHierarchy(Levels),
     /// Weights that depend on the size of a coalition: the interaction index of pairs of players.

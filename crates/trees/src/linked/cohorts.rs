@@ -16,7 +16,7 @@ pub(super) struct Cohort {
     pub(super) row: usize,
     /// The total weight of the rows.
     pub(super) weight: f64,
-    /// The number of players for which the rows diverge; `None` if there are more than bits in a coalition.
+    /// The number of players for which the rows diverge; `None` if there are more than a coalition has bits.
     pub(super) parting: Option<usize>,
     /// Whether a value is computed for any of the diverging players.
     pub(super) asked: bool,
@@ -25,7 +25,7 @@ pub(super) struct Cohort {
 }
 
 impl Mixtures<'_> {
-    /// Groups some background rows into cohorts, ordered by the first row of each cohort.
+    /// Groups the background rows `rows` into cohorts, ordered by the first row of each cohort.
     pub(super) fn cohorts(
         &self,
         game: &LinkedGame,

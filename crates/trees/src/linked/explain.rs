@@ -16,7 +16,7 @@ use crate::error::TreeError;
 /// The number of rows whose cost is predicted before the total cost is compared with the limit.
 const WAVE: usize = 64;
 
-/// The number of steps for some explicands, and their most expensive pair with a background row.
+/// The number of steps for some explicands, and the most expensive pair of an explicand and a background row.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     steps: u64,

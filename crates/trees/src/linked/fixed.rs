@@ -5,10 +5,10 @@
 //! which the largest sum of one leaf per tree fits in 62 bits. All further steps are exact. Intermediate sums
 //! may wrap around; the final sums do not.
 //!
-//! The error is half a unit per tree. With T trees, this is at most T · 2^−61 of the largest sum of leaves,
-//! which is less than the rounding error of adding them in `f64`. However, the largest sum may not be reached
-//! by any row. If it is so large that other leaves would lose digits that affect the output of the link,
-//! fixed point is not used.
+//! The error is half a unit per tree. With T trees, the total error is at most T · 2^−61 of the largest sum
+//! of leaves. This is less than the rounding error of adding the leaves in `f64`. However, the largest sum
+//! may not be reached by any row. If the largest sum is so large that other leaves would lose digits that
+//! affect the output of the link, an error is returned.
 
 use apportion_models::{Ensemble, Link};
 
@@ -60,7 +60,7 @@ impl FixedPointLeaves {
         Ok(Self { values, starts, unit: f64::from(-shift).exp2() })
     }
 
-    /// Returns the leaf values of a tree by node (0 for splits).
+    /// Returns the leaf values of a tree by node (0 for splits), followed by those of later trees.
     pub(super) fn leaves_of(&self, tree: usize) -> &[i64] {
         &self.values[self.starts[tree]..]
     }

@@ -1,5 +1,4 @@
-//! An ensemble with a link and a background. It contains all data that is computed once for all games and
-//! rows.
+//! The data that are computed once for all games and rows, from an ensemble with a link and a background.
 
 use apportion_games::{Background, Rows, Shared};
 

@@ -26,8 +26,8 @@
 //! order does not depend on the threads.
 //!
 //! If most branches of a tree with d players are reached, the tree would add about 3^d numbers. If it would
-//! add more than d 2^d numbers, it is first tabulated and transformed separately, and then added from its own
-//! table.
+//! add more than (d + 4) 2^d numbers, it is first tabulated and transformed separately, and then added from
+//! its own table.
 
 use apportion_games::parallel;
 
@@ -58,8 +58,9 @@ pub(super) struct PairGame<'a> {
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output. First, for each bit, the sum over the masks that
-/// contain the bit. Then the sum over all masks, and last the sum over all masks with the weights `without`.
+/// For each output, sums over a range of masks of d bits. With the weights `with`: for each bit, the sum over
+/// the masks that contain the bit; then the sum over all masks. With the weights `without`: the sum over all
+/// masks.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
@@ -136,7 +137,7 @@ impl PairGame<'_> {
         }
     }
 
-    /// Returns the sums over the masks of one table per output, which is not yet transformed.
+    /// Returns the sums over the masks, given one table per output that is not yet transformed.
     fn fold(&self, mut columns: Vec<&mut [i64]>, class: u32) -> Sums {
         let bits = columns.first().map_or(0, |column| column.len().ilog2()) as usize;
         if bits <= BLOCK_BITS {
@@ -186,7 +187,8 @@ impl PairGame<'_> {
 }
 
 impl Sums {
-    /// Combines the sums of both halves; `right` has one bit more than `self`.
+    /// Combines the sums of both halves. The masks of `right` are those of `self` with the next higher bit
+    /// set.
     fn merge(mut self, right: Self) -> Self {
         for (left, right) in self.0.iter_mut().zip(right.0) {
             let bits = right.len() - 2;

@@ -23,10 +23,9 @@ const STEP: f64 = 17e-9;
 /// v(S) = Σ_b w_b g(f(x_S, b_{N∖S}))
 /// ```
 ///
-/// is the game, where f is the margin and g the [link](apportion_models::Ensemble::link). The features in S
-/// come from the explicand x (the row to explain), and all other features from a background row b; the
-/// outputs are averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in
-/// units of the output.
+/// Here f is the margin and g the [link](apportion_models::Ensemble::link). The features in S come from the
+/// explicand x (the row to explain), and all other features from a background row b; the outputs are averaged
+/// with the weights w_b. Values, base and predictions of the [`Attributions`] are in units of the output.
 ///
 /// The game is enumerated. With m features on which x and b diverge at some split, there are 2^m mixtures of
 /// the two, each of which costs one *step* for each output. Rows that diverge on 20 features take a million
@@ -82,7 +81,7 @@ impl std::fmt::Debug for LinkedTreeExplainer<'_> {
 }
 
 impl<'a> LinkedTreeExplainer<'a> {
-    /// The default maximum number of steps, which takes about ten minutes on one core; see
+    /// The default maximum number of steps: about ten minutes on one core. See
     /// [`with_max_steps`](Self::with_max_steps).
     pub const MAX_STEPS: u64 = 40_000_000_000;
 
@@ -128,7 +127,8 @@ impl<'a> LinkedTreeExplainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) and [`TreeError::Unsupported`].
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) if the link is not known, and
+    /// [`TreeError::Unsupported`] for the ensembles above.
     pub fn check(ensemble: &Ensemble) -> Result<(), TreeError> {
         match ensemble.linked()?.link() {
             Link::Identity => Ok(()),

@@ -2,15 +2,15 @@
 //!
 //! A mixture takes each player's features from the explicand x or from the background row b. As in the walk
 //! for margins, there is no choice at a split where both rows go to the same child. Where they diverge, the
-//! branch of x is taken iff the player is in the coalition. So a tree becomes a list of *cubes*: a leaf is
-//! reached by the coalitions that contain all players of E and none of R. Players for which the rows never
-//! diverge on a path of a mixture are null players.
+//! branch of x is taken iff the player is in the coalition. Therefore a tree becomes a list of *cubes*: a
+//! leaf is reached by the coalitions that contain all players of E and none of R. Players for which the rows
+//! never diverge on a path of a mixture are null players.
 //!
 //! # Signature
 //!
 //! The walk depends on b only through its decisions at the splits that it visits, in the order of the visits.
 //! As a bit string, these decisions determine the whole walk, because each step follows from the bits before
-//! it. So two background rows with the same signature have the same cubes.
+//! it. Therefore two background rows with the same signature have the same cubes.
 
 use super::fixed::FixedPointLeaves;
 use apportion_models::Ensemble;

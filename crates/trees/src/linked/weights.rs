@@ -1,7 +1,7 @@
 //! The weights of coalitions of diverging players.
 //!
 //! The diverging players are *members*, which have values, and *others*: the groups other than the group of
-//! the members (only coalitional values have others). If member i joins a coalition of a others and t
+//! the members (only coalitional values have others). If member i joins a coalition of `a` others and t
 //! members, out of o others and k members in total,
 //!
 //! ```text
@@ -29,7 +29,7 @@ pub(super) struct Weights {
     pub(super) between: Option<Moments>,
 }
 
-/// The weights of coalitions of some members and others.
+/// The weights of coalitions of members and others, indexed by class.
 pub(super) struct ByClass {
     pub(super) with: Vec<f64>,
     pub(super) without: Vec<f64>,

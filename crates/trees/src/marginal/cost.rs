@@ -67,7 +67,7 @@ pub(crate) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Returns the algorithm that `choose` selects, if there is a choice.
+    /// Returns the algorithm that `choose` selects, or the only possible one for a tree with linear leaves.
     pub(crate) fn choose_algorithm(&self, choose: ChooseAlgorithm) -> Algorithm {
         match self.lone {
             Some(player) if self.settings.kernel.is_none() => Algorithm::Lone { player },

@@ -168,7 +168,8 @@ impl MarginalTreeExplainer<'_> {
         })
     }
 
-    /// Calls `answer` with the task of each tree, for `count` rows similar to those in `sample`.
+    /// Calls `answer` with the task of each tree, for `count` rows similar to those in `sample`, and returns
+    /// the results.
     pub(super) fn for_each_tree<T>(
         &self,
         request: &Request<'_>,
@@ -186,7 +187,7 @@ impl MarginalTreeExplainer<'_> {
             .map(|_| rows_at_thresholds(ensemble, of_background(0)));
         let explicands = made.as_ref().map_or(sample, |made| Rows::new(made, features));
         let samples = if self.compiled { 0 } else { SAMPLE.min(explicands.len()) };
-        // Sample a few pairs of rows, spread over both sets.
+        // Sample a few pairs of rows, spread over the explicands and the background.
         let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
                 let explicand = explicands.row(index * explicands.len() / samples);

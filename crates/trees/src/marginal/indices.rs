@@ -168,8 +168,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Adds the indices of all coalitions that start with the chosen players. Of these players, only the
-    /// numbers in E and in R and the rank so far are given.
+    /// Adds the indices of all coalitions that start with the chosen players. The chosen players are given by
+    /// their numbers in E and in R, and by their rank so far.
     fn add(&self, bits: &[usize], (of_own, of_rest, rank): (usize, usize, usize), out: &mut [f64]) {
         let order = self.local.order();
         let size = of_own + of_rest;

@@ -5,9 +5,9 @@
 //!
 //! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background
 //! row b (see [`walk`](super::walk)); S are the players taken from x. The value of the leaf is
-//! `c + Σ_j c_j z_j`, where z is the mixture, or p if one of these z_j is missing. Let q(j) be the player of
-//! feature j. For the linear model to apply, a feature with missing x_j must be taken from b, and a feature
-//! with missing b_j from x:
+//! `c + Σ_j c_j z_j`, where z is the mixture, or the constant p if one of these z_j is missing. Let q(j) be
+//! the player of feature j. For the linear model to apply, a feature with missing x_j must be taken from b,
+//! and a feature with missing b_j from x:
 //!
 //! ```text
 //! E' = E ∪ {q(j) : b_j missing}        R' = R ∪ {q(j) : x_j missing}.
@@ -21,9 +21,10 @@
 //!                          +  Σ_{j free} c_j (x_j − b_j) · [E' ∪ {q(j)}, R'],
 //! ```
 //!
-//! where j is free if q(j) is in neither E' nor R'. Then z_j is x_j if q(j) ∈ S, and b_j otherwise. So the
-//! leaf is a sum of products. The values of a product are computed as for [any leaf](super::shares). A leaf
-//! with d path features and t terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
+//! where j is free if q(j) is in neither E' nor R'. Then z_j is x_j if q(j) ∈ S, and b_j otherwise. Therefore
+//! the leaf is a sum of products. The values of a product are computed as for [any leaf](super::shares). A
+//! leaf with d path features and t terms takes O(d + t) time for semivalues, and O(d t) for coalitional
+//! values.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};

@@ -33,13 +33,13 @@ pub(super) struct BackgroundStructures {
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// is the game, where f is the margin. The features in S come from the explicand x (the row to explain), and
-/// all other features from a background row b; the margins are averaged with the weights w_b. The values of
-/// this game are sums over the leaves of the trees, computed by the kernel with the smallest predicted time.
-/// With many rows to explain, a row takes one lookup per leaf and path feature, for any size of the
-/// background. With a single row and a single baseline, the cost is the number of leaves that a mixture of
-/// the two can reach. This is the method of Lundberg et al., *From local explanations to global understanding
-/// with explainable AI for trees*, 2020, extended to background sets and semivalues.
+/// Here f is the margin. The features in S come from the explicand x (the row to explain), and all other
+/// features from a background row b; the margins are averaged with the weights w_b. The values of this game
+/// are sums over the leaves of the trees, computed by the kernel with the smallest predicted time. With many
+/// rows to explain, a row takes one lookup per leaf and path feature, for any size of the background. With a
+/// single row and a single baseline, the cost is the number of leaves that a mixture of the two can reach.
+/// This is the method of Lundberg et al., *From local explanations to global understanding with explainable
+/// AI for trees*, 2020, extended to background sets and semivalues.
 ///
 /// # Costs
 ///
@@ -100,10 +100,10 @@ impl<'a> MarginalTreeExplainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
-    /// [`GameError::Width`](apportion_games::GameError::Width),
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row with an
-    /// infinite value with which a linear model has to compute,
+    /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground) if there are no background
+    /// rows, [`GameError::Width`](apportion_games::GameError::Width) if the number of columns differs from
+    /// the number of features, [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a
+    /// background row with an infinite value with which a linear model has to compute,
     /// [`GameError::MissingInput`](apportion_games::GameError::MissingInput) for a background row that lacks
     /// a value that the model [requires](Ensemble::refuses_missing),
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
@@ -141,7 +141,7 @@ impl<'a> MarginalTreeExplainer<'a> {
     /// Creates the tree explainer of `ensemble` with a background that was compiled for it, without its rows.
     ///
     /// All values equal the values with the original rows, up to rounding. They are computed with tables and
-    /// masks. The walk, which requires the rows, returns [`TreeError::Unsupported`].
+    /// masks. If the walk, which requires the rows, is requested, methods return [`TreeError::Unsupported`].
     ///
     /// # Errors
     ///

@@ -7,9 +7,9 @@
 //! same feature. A leaf is thus reached by all mixtures that take the features E from x and R from b.
 //!
 //! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
-//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree. So the cost of a leaf
-//! does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on an
-//! explicit stack, which allows any depth and any number of features.
+//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree. Therefore the cost of
+//! a leaf does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on
+//! an explicit stack, which allows any depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;

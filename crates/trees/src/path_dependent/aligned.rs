@@ -19,7 +19,7 @@ impl<T: Copy, const R: usize> Aligned<T, R> {
     pub(super) fn new(number: T, count: usize) -> Self {
         let spare = const { LINE / size_of::<T>() - 1 };
         let numbers = vec![number; count * R + spare];
-        // `align_offset` may fail and return `usize::MAX`. Any offset is correct, alignment only affects
+        // `align_offset` may fail and return `usize::MAX`. Any offset is correct; alignment only affects
         // speed.
         let start = numbers.as_ptr().align_offset(LINE).min(spare);
         Self { numbers, start, count }

@@ -39,8 +39,8 @@ impl AgainstBaseline {
         Self { program }
     }
 
-    /// Returns the lengths of the rules of `value` for paths of 1 to `max_width` features; `None` if there is
-    /// no such rule, or one that is not supported here.
+    /// Returns the lengths of the rules of `value` for paths of 1 to `max_width` features; `None` if one of
+    /// these rules does not exist, or has a node at 0.
     pub(crate) fn rule_lengths(value: &Semivalue, max_width: usize) -> Option<Vec<usize>> {
         let length = |rule: Rule| rule.presence().iter().all(|&presence| presence > 0.0).then(|| rule.len());
         (0..max_width).map(|others| value.rule(others).and_then(length)).collect()

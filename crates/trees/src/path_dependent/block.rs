@@ -75,7 +75,7 @@ pub(super) trait Recursion: Sync {
         add_run(self, tree, run, columns, stack, phi);
     }
 
-    /// Same as [`add_run`](Self::add_run), without any particular instruction set.
+    /// Adds the contributions of one run, compiled without any particular instruction set.
     #[cfg(test)]
     fn add_run_portable<const R: usize>(
         &self,

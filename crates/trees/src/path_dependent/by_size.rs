@@ -25,7 +25,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Calls `leaf` for every leaf whose value is not 0, with its value and its path, i.e. all players with a
-    /// test on the path, from the leaf up. The row is rounded, and the covers are
+    /// test on the path, from the leaf up. The row must be rounded, and the covers must be
     /// [valid](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
@@ -90,7 +90,7 @@ impl<'a> BySize<'a> {
     }
 
     /// Calls `phi` with contributions to the values of one tree in the path-dependent game, each with the
-    /// index of its player. The row is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// index of its player. The row must be rounded, and the covers must be [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,

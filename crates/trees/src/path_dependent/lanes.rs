@@ -3,8 +3,8 @@
 //!
 //! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler vectorizes
 //! it separately for each instruction set. No multiplication is fused with an addition, and rows do not
-//! interact. So a row's values are the same to the last bit for any instruction set, any block width, and any
-//! other rows in the block.
+//! interact. Therefore a row's values are the same to the last bit for any instruction set, any block width,
+//! and any other rows in the block.
 //!
 //! # Slots
 //!

@@ -1,8 +1,8 @@
 //! Interaction indices of coalitions of the players of a leaf, in the path-dependent game.
 //!
 //! The value of a leaf is `v Π_j (h_j if j is present, else c_j)`, with h_j and c_j as in
-//! [`others`](super::others). So with L_k the functional of the index, for which
-//! `M_k(a, b) = L_k(t^a (1 − t)^b)`,
+//! [`others`](super::others). With L_k the functional of the index, for which
+//! `M_k(a, b) = L_k(t^a (1 − t)^b)`, the index is
 //!
 //! ```text
 //! I(K) = v Π_{j∈K} (h_j − c_j) · L_k(Π_{j∉K} (h_j t + c_j (1 − t)))
@@ -117,8 +117,8 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Processes the players starting with `next`. K contains `size` of the earlier players and has this
-    /// rank, and `gain` is the product of the differences of its players.
+    /// Processes the players starting with `next`. K contains `size` of the earlier players and has rank
+    /// `rank`; `gain` is the product of h_j − c_j over its players.
     fn take(&mut self, next: usize, (size, rank): (usize, usize), gain: f64) {
         let players = self.local.players();
         let side = players + 1;

@@ -25,8 +25,8 @@
 //! s = 0                    if x fails one, because the walk would not be here.
 //! ```
 //!
-//! So each split mixes the expectations below its children independently of the others, and the expectation
-//! at a leaf is its value v:
+//! Therefore each split mixes the expectations below its children independently of the others, and the
+//! expectation at a leaf is its value v:
 //!
 //! ```text
 //! T(leaf) = v,     A = κ_l T_l + κ_r T_r,     Δ = T(child of x) − A,     T(split) = A + s Δ.

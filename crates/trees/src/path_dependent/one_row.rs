@@ -143,7 +143,7 @@ fn walk<const L: usize>(
         left.reach[..L].copy_from_slice(&reach_left);
         right.reach[..L].copy_from_slice(&reach_right);
     }
-    // Up, in reverse order.
+    // Go up: process the splits in reverse order.
     for (split, visit) in splits.iter().zip(&mut *visits).rev() {
         let &Split { shares: [share_left, share_right], leaves: [leaf_left, leaf_right], .. } = split;
         let (leaf_left, leaf_right) = (leaf_left.to_bits(), leaf_right.to_bits());
@@ -156,7 +156,7 @@ fn walk<const L: usize>(
         let goes_left = visit.goes_left;
         let (mut gain, mut here) = ([0.0; L], [0.0; L]);
         for q in 0..L {
-            // One of the two numbers is always 0, so this selects the other.
+            // One of the two numbers is always 0, so the bitwise OR selects the other.
             let left = f64::from_bits(from_left[q].to_bits() | leaf_left);
             let right = f64::from_bits(from_right[q].to_bits() | leaf_right);
             let without = share_left * left + share_right * right;

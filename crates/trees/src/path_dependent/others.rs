@@ -3,19 +3,20 @@
 //!
 //! # Notation
 //!
-//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j
-//! = 1), and *cold* if it fails any of them (h_j = 0). c_j is the product of the cover fractions of these
-//! tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of
-//! a leaf of value v to player i is
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j
+//! (h_j = 1), and *cold* if it fails any of them (h_j = 0). c_j is the product of the cover fractions of
+//! these tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. Therefore the
+//! contribution of a leaf of value v to player i is
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) O_i,
 //! O_i = mean of Π_{j ≠ i} (h_j if j is present, else c_j) over the coalitions that i joins.
 //! ```
 //!
-//! If the value has a quadrature rule, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). If
-//! it does not, the product is nonzero only if no other cold player is a member of the coalition. If k of the
-//! m other hot players are absent, each set of k being equally likely, the average factor is
+//! If the value has a quadrature rule, O_i is the weighted sum over its nodes t of Π_{j≠i} (h_j t + c_j
+//! (1 − t)). If it does not have a rule, the product in O_i is nonzero only if no other cold player is a
+//! member of the coalition. If k of the m other hot players are absent, each set of k being equally likely,
+//! the average factor is
 //!
 //! ```text
 //! e_k = mean of Π_{j ∈ A} c_j over the A with |A| = k among the hot others
@@ -30,10 +31,11 @@
 //!
 //! # Numerical stability
 //!
-//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a
-//! mean of numbers in \[0, 1\], and there are no subtractions. So there is no cancellation and no overflow at
-//! any depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the
-//! size of the coalition, p(s), which every semivalue has for any number of players:
+//! The e_k are the Bernstein coefficients of the polynomial Π (t + c_j (1 − t)) over the other hot players.
+//! Every number is a probability or a mean of numbers in \[0, 1\], and there are no subtractions. Therefore
+//! there is no cancellation and no overflow at any depth, and numbers that underflow are too small to matter.
+//! `L` follows from the distribution of the size of the coalition, p(s), which every semivalue has for any
+//! number of players:
 //!
 //! ```text
 //! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
@@ -42,8 +44,8 @@
 //! # Cost
 //!
 //! O(d²) per leaf and row. To exclude each hot player in turn, the means over the players before it are
-//! computed forwards, and the sum over the players after it is carried backwards (by the transposed step). So
-//! no division is needed.
+//! computed forwards, and the sum over the players after it is carried backwards (by the transposed step).
+//! Therefore no division is needed.
 
 use std::collections::HashMap;
 

@@ -3,14 +3,14 @@
 //! # Derivation
 //!
 //! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present, and c_j if it
-//! is absent (see [`others`](super::others)). So a group contributes the product H of its features if it is
-//! present as a whole, and the product C if it is absent. Feature i is in groups G at several levels. The
-//! other members of every G are present or absent as a whole, by the semivalue of the level of G,
+//! is absent (see [`others`](super::others)). Therefore a group contributes the product H of its features if
+//! it is present as a whole, and the product C if it is absent. Feature i is in groups G at several levels.
+//! The other members of every G are present or absent as a whole, by the semivalue of the level of G,
 //! independently of other levels:
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) Π_G O_G,
-//! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the side of i joins
+//! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the member with i joins
 //! ```
 //!
 //! O_G is computed like O_i in [`others`](super::others), with members instead of players, once for each
@@ -63,7 +63,7 @@ impl<'a> OverHierarchy<'a> {
     }
 
     /// Calls `phi` with contributions to the values of one tree, each with the index of its feature. The row
-    /// is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// must be rounded, and the covers must be [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -7,7 +7,7 @@ use super::inputs::{Inputs, TreeLayout, is_decided};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
-/// One test of a feature: a split whose children both matter.
+/// A split of a tree, with the data that the kernel needs.
 #[derive(Debug, Clone)]
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
@@ -23,7 +23,7 @@ pub(super) struct Split {
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
-    /// The mask of the rows that passed all of these earlier tests.
+    /// The mask of the rows that passed all earlier tests of the same player.
     pub(super) hot: u32,
 }
 
@@ -39,8 +39,8 @@ impl Split {
         (self.slot as usize + 1) | 1
     }
 
-    /// Returns the mask of the rows that pass this and all earlier tests of the player by going left; the
-    /// next one is for going right. Mask 0 contains all rows.
+    /// Returns the index of the mask of the rows that pass this and all earlier tests of the player by going
+    /// left. The next mask is for going right. Mask 0 contains all rows.
     pub(super) fn masks(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
@@ -55,8 +55,8 @@ pub(super) struct Step {
 }
 
 /// The kind of step at a split. There is a separate kind for each combination of cases, so that a step is a
-/// single jump. A step goes down or up. On the way, the player was tested before or not, masks are kept for
-/// splits on the player below or not, and each child is a leaf or a split.
+/// single jump. A step goes down or up, and the player was tested before or not. On the way down, masks are
+/// stored for later splits on the player or not. On the way up, each child is a leaf or a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,
@@ -155,9 +155,9 @@ impl Program {
         })
     }
 
-    /// Same as [`new`](Self::new), with shares for absent features that differ from the cover fractions:
-    /// `shares` returns, for each tree, a function of a split and one of its children, given by their indices
-    /// in the tree.
+    /// Creates the program with shares for absent features that differ from the cover fractions. `shares`
+    /// returns, for each tree, a function of a split and one of its children, given by their indices in the
+    /// tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
         player_of: &[u32],
@@ -178,7 +178,7 @@ impl Program {
             let (nodes, share) = (ensemble.nodes_of(tree), shares(tree));
             Compiler { nodes, share }.compile(tree, &mut program);
         }
-        // Trees with the same number of quadrature nodes follow each other.
+        // Place trees with the same number of quadrature nodes next to each other.
         program.trees.sort_by_key(|tree| tree.distinct.div_ceil(2));
         program.steps.shrink_to_fit();
         program
@@ -308,7 +308,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             }
             program.splits.push(this);
         }
-        // A tree without splits or nonzero leaves contributes nothing.
+        // A tree without splits, or without nonzero leaves, contributes nothing.
         if levels > 0 && self.nodes.iter().any(|node| node.is_leaf() && node.value() != 0.0) {
             program.trees.push(TreeProgram {
                 splits: splits..program.splits.len(),

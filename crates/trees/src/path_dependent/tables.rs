@@ -2,15 +2,15 @@
 //!
 //! On a leaf of value v, the game is v times a factor for each path feature. The factor of a present feature
 //! is 1 or 0, depending on whether the row passes its tests. The factor of an absent feature j is c_j, the
-//! product of the cover shares of its branches. So the game is the expectation of the marginal game if absent
-//! features pass their tests independently with probability c_j. It has the tables of the marginal game with
-//! the distribution
+//! product of the cover shares of its branches. Therefore the game is the expectation of the marginal game if
+//! absent features pass their tests independently with probability c_j. It has the tables of the marginal
+//! game with the distribution
 //!
 //! ```text
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling the tables takes 2^d numbers for a leaf with d path features, for any number of rows. Quadrature
+//! Filling the tables takes 2^d entries for a leaf with d path features, for any number of rows. Quadrature
 //! does not require this preparation.
 
 use std::sync::Arc;

@@ -29,7 +29,7 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let partners = Partners::new(program, 11);
     let groups = vec![vec![3, 0, 7], vec![1], vec![2, 10], vec![8, 4, 6, 5], vec![9]];
     let in_groups = coalitional::Program::new(&ensemble, &Partition::new(11, groups).unwrap());
-    // All values that have a rule.
+    // Use all values that have a quadrature rule.
     let values = &semivalues(11)[..9];
     for (value, within) in values.iter().zip(values.iter().rev()) {
         let rules = || rules(program.trees.iter().map(|tree| tree.distinct), value).unwrap();

@@ -44,9 +44,9 @@ use crate::error::TreeError;
 /// | interactions | O(splits × D × ⌈D/2⌉), for weights by coalition size O(leaves × D³), and n² numbers per output |
 ///
 /// On 500 trees of depth 8 with 100 features in 20 groups, Owen values take twice the time of Shapley values.
-/// For hierarchies of more levels, trees are processed leaf by leaf, which takes about forty times as long as
-/// for groups. With short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
-/// (`cargo run --release -p apportion-trees --example levels`).
+/// For hierarchies of more levels, trees are processed leaf by leaf. This takes about forty times as long as
+/// values for groups. With short paths and many rows, [tables](crate::Kernel::Tables) are as fast for
+/// hierarchies as for groups (`cargo run --release -p apportion-trees --example levels`).
 ///
 /// The tree explainer takes 84 bytes per split. For the most recent partition, it keeps additional data:
 /// about 260 bytes per split for values of features in groups, and 84 bytes per split for values of groups.

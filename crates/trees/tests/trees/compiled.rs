@@ -31,8 +31,8 @@ fn assert_close(got: &Attributions, expected: &Attributions, what: &str) {
     }
 }
 
-/// Returns trees of every kind: categorical splits, several outputs, single leaves, and long paths that are
-/// not counted set by set.
+/// Returns an ensemble with trees of every kind: categorical splits, several outputs, single leaves, and long
+/// paths that are not counted set by set.
 fn ensemble(random: &mut Random, features: usize, outputs: usize) -> Ensemble {
     let all: Vec<usize> = (0..features).collect();
     let mut trees = vec![TreeSpec::leaf(0.75), TreeSpec::chain(random, &all[..features.min(30)])];

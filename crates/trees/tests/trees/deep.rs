@@ -12,7 +12,8 @@ use crate::common::{Random, TreeSpec, document, read};
 
 const FEATURES: usize = 250;
 
-/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain.
+/// Returns a tree that is a chain of splits on distinct features. At every split, a `fraction` of the cover
+/// continues along the chain.
 fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| level * 7 % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
@@ -28,7 +29,7 @@ fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     tree
 }
 
-/// Returns a chain with a small tree next to each of its splits, and some features twice.
+/// Returns a chain of splits with a small tree next to each of them, and with some features repeated.
 fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| (level * 7 + random.below(5)) % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
@@ -97,8 +98,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
         // Use fractions for which the covers can be represented in 32 bits.
         let fractions = if depth == 92 { [0.9, 0.5, 0.4] } else { [0.9, 0.7, 0.66] };
         trees.extend(fractions.map(|fraction| chain(random, depth, fraction)));
-        // Rows that pass all tests of the chain, rows that fail few tests, rows that fail most tests, and
-        // random rows.
+        // Use one row that passes all tests of the chain, rows that fail a few or most of the tests, and a
+        // random row.
         let mut rows = vec![1.0; FEATURES];
         for percent in [2, 10, 60] {
             rows.extend((0..FEATURES).map(|_| if random.chance(percent) { -1.0 } else { 1.0 }));
@@ -129,8 +130,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     }
 }
 
-/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain,
-/// as far as 64 bits allow. Low values leave the chain.
+/// Returns a tree that is a chain of splits on distinct features. At every split, a `fraction` of the cover
+/// continues along the chain, as far as 64 bits allow. Low values leave the chain.
 fn thin(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);
@@ -163,7 +164,8 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             }
             let ensemble = thin(depth, fraction);
             let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
-            // All tests passed, all failed, one failed in the middle and near the end, every third failed.
+            // Use rows that pass all tests, fail all tests, fail one test in the middle or near the end, or
+            // fail every third test.
             let failed: [&dyn Fn(usize) -> bool; 5] =
                 [&|_| false, &|_| true, &|f| f == depth / 2, &|f| f + 2 == depth, &|f| f % 3 == 2];
             let rows =
@@ -175,7 +177,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             for value in semivalues(depth).into_iter().chain(rare) {
                 let value = Value::from(value);
                 check_sums(&what, &tree_explainer, &value, rows);
-                // Rows have the same bits when they are explained alone as when they are explained together.
+                // The values of a row have the same bits if the row is explained alone.
                 let together = tree_explainer.values_of(&value, rows).unwrap().values;
                 for (row, expected) in rows.iter().zip(together.chunks_exact(depth)) {
                     let alone = tree_explainer.values_of(&value, Rows::new(row, depth)).unwrap().values;
@@ -197,7 +199,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                     .map(|value| tree_explainer.interactions(value, Diagonal::Value, rows).unwrap().values);
                 close(&what, &got, &expected, 1e-13);
             }
-            // Groups of neighbours on the path, and groups of features that are far apart.
+            // Use groups of neighbours on the path, and groups of features that are far apart.
             for group_of in [|f: usize, _: usize| f / 6, |f: usize, depth: usize| f % (depth / 6)] {
                 let count = (0..depth).map(|f| group_of(f, depth)).max().unwrap() + 1;
                 let mut groups = vec![Vec::new(); count];
@@ -213,7 +215,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
 #[test]
 fn paths_of_thousands_of_splits_need_no_deep_stack() {
     let random = &mut Random(4);
-    // Explicand and background diverge at every split, which is the longest possible walk.
+    // Explicand and background diverge at every split, so the walk is as long as possible.
     let features: Vec<usize> = (0..5000).collect();
     let ensemble = read(&document(&[TreeSpec::chain(random, &features)], 5000, &[0.0])).unwrap();
     assert_eq!(ensemble.depth(), 5000);

@@ -31,7 +31,7 @@ fn all(groups: &Partition) -> Vec<Value> {
     of_features(groups.players()).into_iter().chain(in_groups(groups)).collect()
 }
 
-/// Returns two values of each kind, and some other values at random.
+/// Returns one value of each kind, and a random selection of all other values.
 fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     let mut values = all(groups);
     values.retain(|_| random.chance(20));
@@ -64,7 +64,7 @@ fn features_groups_and_pairs_have_the_values_of_the_definitions() {
         (6, 5, 3, 20),
         (7, 7, 1, 70),
     ] {
-        // With many features, both kinds of splits are in the same trees.
+        // With six features or more, only use trees that contain both kinds of splits.
         for categorical in [false, true].into_iter().filter(|&categorical| categorical || features < 6) {
             let players: Vec<usize> = (0..features).collect();
             let shape = (3, depth, categorical);
@@ -138,7 +138,7 @@ fn twelve_features_are_on_a_path_and_some_of_them_again() {
     let trees = vec![TreeSpec::chain(random, &path), TreeSpec::random(random, &players, 9, true, 0)];
     let mut case = Case::new(random, trees, 12, (2, 1));
     case.rows[..12].iter_mut().for_each(|cell| *cell = if random.chance(10) { -1.0 } else { 1.0 });
-    // A probability close to 1, so that products over failed tests contain the small factor 1 − t.
+    // Use a probability close to 1, so that products over failed tests contain the small factor 1 − t.
     let certain = Semivalue::weighted_banzhaf(1.0 - 1e-12).unwrap();
     let values =
         [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 0.5).unwrap(), certain];
@@ -168,7 +168,7 @@ fn rows_and_background_rows_fill_blocks_and_words_and_do_not() {
         let case = Case::random(random, (features, &players), (3, 5, true), 2, (rows, background));
         case.check(&some(random, &groups));
     }
-    // A case without rows to explain.
+    // Check a case without rows to explain.
     Case::random(random, (features, &players), (3, 5, true), 2, (0, 2)).check(&all(&groups));
 }
 
@@ -194,7 +194,7 @@ fn paths_have_as_many_features_as_a_word_has_bits_and_more() {
         for background in [1, 4] {
             let trees = vec![TreeSpec::chain(random, &path), short.clone()];
             let mut case = Case::new(random, trees, features, (2, background));
-            // Rows that mostly follow the chain, so that mixtures reach its end.
+            // Use rows that mostly follow the chain, so that mixtures reach its end.
             let mut row = |count: usize| -> Vec<f64> {
                 (0..count * features).map(|_| if random.chance(2) { -1.0 } else { 1.0 }).collect()
             };

@@ -142,8 +142,8 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let tree_explainer = MarginalTreeExplainer::new(&model, Rows::new(&background, 2), None).unwrap();
     let values = |row: &[f64]| tree_explainer.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
     let found = values(&[infinite, 2.0]).unwrap();
-    // The model is f = 1 below the threshold, and 1 + 3.5 x otherwise. So v(∅) = (1 + 11.5) / 2, v({0}) =
-    // (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
+    // The model is f = 1 below the threshold, and 1 + 3.5 x otherwise. Therefore v(∅) = (1 + 11.5) / 2,
+    // v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
     let expected = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
     assert!(
         found.values.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-12),

@@ -1,5 +1,5 @@
-//! LightGBM models that are equivalent to other models: with few of many features, and with one column per
-//! category.
+//! Compares LightGBM models with equivalent models: models that use few of many features, and models with one
+//! column per category.
 
 use crate::common::Random;
 use crate::common::case::{close, semivalues};
@@ -12,7 +12,8 @@ fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
 }
 
-/// Returns trees. The linear models of their leaves use features on the path and other features.
+/// Returns random trees and their ensemble. The linear models of their leaves use features on the path and
+/// other features.
 fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     let all: Vec<usize> = (0..features).collect();
     let trees: Vec<Node> = (0..3).map(|depth| Node::random(random, &all, 2 * depth, 25, 75)).collect();

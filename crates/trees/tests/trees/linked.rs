@@ -256,7 +256,7 @@ fn of_many_features_only_those_that_part_count() {
     assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
 }
 
-/// Returns a sum of steps, one for each feature, with a logistic link.
+/// Returns a case whose model is a sum of step functions, one for each feature, with a logistic link.
 fn steps(features: usize) -> Case {
     let trees = (0..features).map(|feature| {
         let mut tree = TreeSpec::leaf(0.125);
@@ -284,7 +284,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
             };
             assert_eq!(told, named, "{refused}");
         }
-        // With few groups it is fast.
+        // Values of a few groups take few steps.
         let groups = (0..5).map(|group| (0..features).filter(|feature| feature % 5 == group).collect());
         let partition = Partition::new(features, groups.collect()).unwrap();
         let got = tree_explainer(&case)
@@ -320,7 +320,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     tree.number[low] = 0.0;
     let [_, down] = tree.split(low, 1, 0.5, true);
     tree.number[down] = -900.0;
-    // Outputs that are too large on the background, on the explicand, and only on a mixture.
+    // The output is too large on the background, on the explicand or, in the second model, only on a mixture.
     let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
     for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
         let refused = LinkedTreeExplainer::new(&ensemble, Rows::new(&background, 2), None)

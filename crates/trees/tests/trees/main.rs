@@ -1,4 +1,4 @@
-//! Values of trained and generated models, compared with enumeration, ground truth and the libraries; a
+//! Compares the values of trained and generated models with enumeration, ground truth and the libraries, in a
 //! single test binary with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]

@@ -1,5 +1,5 @@
-//! Guarantees of all tree explainers: the same bytes for any number of threads, rows that do not affect each
-//! other, and errors that name the problem.
+//! Tests the guarantees of all tree explainers: the same bytes for any number of threads, rows that do not
+//! affect each other, and errors that name the problem.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ fn answers(tree_explainer: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<
 #[test]
 fn bytes_are_the_same_on_any_number_of_threads() {
     let random = &mut Random(1);
-    // Rows that are loaded again for each turn, rows that stay in memory, and rows whose sums are computed by
-    // sections of the trees.
+    // The cases cover rows that are loaded again for each turn, rows that stay in memory, and rows whose sums
+    // are computed by sections of the trees.
     for (features, outputs, rows) in [(12, 1, 300), (4, 1, 60), (4, 1, 110), (7, 2, 700), (30, 1, 200)] {
         let players: Vec<usize> = (0..features).collect();
         let case = Case::random(random, (features, &players), (12, 6, false), outputs, (rows, 90));
@@ -92,7 +92,7 @@ fn bytes_are_the_same_on_any_number_of_threads() {
 fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it() {
     let random = &mut Random(2);
     let features: Vec<usize> = (0..9).collect();
-    // Quadrature rules with two, three and five nodes; the last is split into two runs.
+    // The cases use quadrature rules with two, three and five nodes; the last rule is split into two runs.
     for (depth, longest, groups) in [(3, 4, 3), (5, 6, 8), (7, 9, 4)] {
         let mut trees: Vec<TreeSpec> =
             (0..4).map(|tree| TreeSpec::random(random, &features, depth, true, tree % 2)).collect();

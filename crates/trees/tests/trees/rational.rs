@@ -48,7 +48,7 @@ impl ExactMoments {
 /// Returns semivalues whose parameters are fractions.
 fn semivalues(players: usize) -> Vec<ExactMoments> {
     let powers = |p: Fraction| (0..players).map(|k| p.pow(k as i32)).collect::<Vec<_>>();
-    // E t^k for t ~ Beta(β, α).
+    // The moments E t^k for t ~ Beta(β, α).
     let beta = |alpha: u64, beta: u64| {
         let ratio = |k: u64| fraction(beta + k, alpha + beta + k);
         (0..players as u64).map(|k| (0..k).map(ratio).product()).collect::<Vec<Fraction>>()
@@ -244,7 +244,7 @@ fn vine(random: &mut Random, features: usize, depth: usize, zeros: u64) -> TreeS
     for node in 0..tree.left.len() {
         if tree.left[node] == -1 {
             tree.number[node] = random.below(41) as f32 * 0.125 - 2.0;
-            // Both rare and common branches.
+            // Use both rare and common branches.
             tree.cover[node] = [1.0, 2.0, 3.0, 40.0, 700.0][random.below(5)];
             if random.chance(zeros) {
                 tree.number[node] = 0.0;

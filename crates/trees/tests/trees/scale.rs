@@ -1,5 +1,5 @@
-//! Scaling the leaves scales the values by the same factor, with every kernel. Values that are not finite are
-//! rejected.
+//! Tests that scaling the leaves scales the values by the same factor, with every kernel, and that values
+//! that are not finite are rejected.
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
@@ -136,8 +136,8 @@ fn values_that_are_no_numbers_are_refused_by_every_kernel() {
         .to_string()
     };
     let ensemble = Ensemble::from_bytes(document(1e290).as_bytes()).unwrap();
-    // Predictions that are not finite, a base value that is not finite, and values that are not finite
-    // although the predictions are.
+    // The cases have predictions that are not finite, a base value that is not finite, and values that are
+    // not finite although the predictions are.
     for (background, row) in [(1.0, 1e30), (1e30, 1.0), (-1.7e18, 1.7e18)] {
         let background = [-1.0, background, 0.0, 1.0, background, 0.0];
         let answers = answers(&ensemble, &background, &[1.0, row, 0.0]);

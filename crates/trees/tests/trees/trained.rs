@@ -1,5 +1,5 @@
-//! Compares features in groups in the path-dependent game with enumeration, for trained models of the
-//! repository and of the data pack.
+//! Compares the values of features in groups in the path-dependent game with enumeration, for trained models
+//! of the repository and of the data pack.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Compares the models of the shared data pack with their ground truth, if the pack is available.
 //!
 //! The ground truth was computed in f64 from the definitions by other programs: `*_brute_force` by
-//! enumerating all coalitions, the rest as sums over leaves.
+//! enumerating all coalitions, all other values as sums over leaves.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn names(value: &Value) -> Vec<String> {
     list(value).map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
-/// Compares with `tolerance` relative to the largest number.
+/// Asserts that two numbers differ by at most `tolerance` times `scale`.
 fn assert_close(got: f64, truth: f64, scale: f64, tolerance: f64, what: &str) {
     assert!((got - truth).abs() <= tolerance * scale, "{what}: {got} != {truth} (scale {scale})");
 }
@@ -330,8 +330,9 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
     assert!(compared > 0 || !shared().join("truth").exists(), "the data pack exists, but contains no groups");
 }
 
-/// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own
-/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which does not store cover.
+/// Tests models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with the
+/// path-dependent values of these libraries. Also tests a forest and a boosting model of scikit-learn as
+/// ONNX, which does not store cover.
 #[test]
 fn models_of_other_libraries_agree_with_their_ground_truth() {
     for (name, tolerance, least, has_covers) in [

@@ -9,8 +9,8 @@ use super::index::InteractionIndex;
 use crate::attributions::Attributions;
 use crate::error::ValueError;
 
-/// The interaction indices of coalitions of up to s players. The index of every coalition that is not stored
-/// is zero.
+/// The interaction indices of coalitions of up to s players, where s is the [order](Self::order). The index
+/// of every coalition that is not stored is zero.
 ///
 /// The coalitions are sorted by size, and lexicographically by members within a size: {0}, {1}, …, {0, 1},
 /// {0, 2}, …
@@ -42,7 +42,8 @@ pub struct Interactions {
 impl Interactions {
     /// Creates the result from distinct `coalitions` and their interaction indices `values`, coalitions × k;
     /// v(∅) and v(N) are k numbers each. The index of the empty coalition is v(∅), unless changed by
-    /// [`with_constant`](Self::with_constant). Sorted coalitions can be shared by several results.
+    /// [`with_constant`](Self::with_constant). Coalitions that are already sorted are not copied, so several
+    /// results can share them.
     ///
     /// # Panics
     ///
@@ -161,7 +162,7 @@ impl Interactions {
     }
 
     /// Returns the interaction indices of the coalition with these members, in any order; one number per
-    /// output. Returns `None` if the coalition is not stored, which means that its index is zero.
+    /// output. Returns `None` if the coalition is not stored; its index is then zero.
     ///
     /// # Panics
     ///

@@ -1,12 +1,13 @@
 //! Signs, binomial coefficients and Bernoulli numbers, and enumeration of small coalitions.
 
-/// Returns `C(n, k)`: the exact number if it is representable as an f64, infinity if it overflows.
+/// Returns `C(n, k)`, which is exact for n ≤ 54, and infinity if the number overflows.
 pub(super) fn binomial(n: usize, k: usize) -> f64 {
     if k > n {
         return 0.0;
     }
     let few = k.min(n - k);
-    // Each intermediate product is a binomial coefficient, so each division is exact.
+    // Each intermediate product is a binomial coefficient, so each division is exact unless the numerator was
+    // rounded.
     (1..=few).fold(1.0, |choose, i| choose * (n - few + i) as f64 / i as f64)
 }
 
@@ -46,7 +47,8 @@ pub(super) fn bernoulli(j: usize) -> f64 {
         _ if j % 2 == 1 => 0.0,
         _ => match EVEN.get(j / 2) {
             Some((numerator, denominator)) => numerator / denominator,
-            // For larger j, |B_j| = 2 j! / (2π)^j ζ(j), and ζ(j) − 1 is below 1e-7.
+            // For larger j, |B_j| = 2 j! ζ(j) / (2π)^j. Eight terms of the series of ζ(j) are exact up to
+            // rounding.
             None => {
                 let product = (1..=j).fold(2.0, |product, i| product * i as f64 / std::f64::consts::TAU);
                 let zeta: f64 = (1..=8).map(|i| f64::from(i).powi(-(j as i32))).sum();
@@ -57,6 +59,7 @@ pub(super) fn bernoulli(j: usize) -> f64 {
 }
 
 /// Calls `each` with every sublist of `members` that has `least` to `most` elements, in lexicographic order.
+/// `chosen` is a buffer and must be empty.
 pub(super) fn for_each_subset(
     members: &[usize],
     (least, most): (usize, usize),

@@ -14,8 +14,8 @@
 //! K among the players processed so far, and for each number a of other players present. The next player
 //! splits every table into two halves: it is absent in the lower half and present in the upper half. If the
 //! player stays outside K, the upper half is added to the table for a + 1. If it joins K, the lower half is
-//! subtracted from the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), about 24 · 2^n for pairs,
-//! instead of 2^n C(n, s).
+//! subtracted from the upper half. The work is therefore Σ_d 2^(n−d) (d+1) C(d, ≤ s), about 24 · 2^n for
+//! pairs, instead of 2^n C(n, s). Here C(d, ≤ s) is the number of coalitions of at most s of d players.
 //!
 //! Masks are processed in blocks of 4096, each folded separately. Two neighbouring blocks of d bits are
 //! merged into one of d + 1 bits. Sums are therefore pairwise, in an order that does not depend on threads or
@@ -30,7 +30,7 @@ use super::weights::IndexWeights;
 use crate::enumeration::{BLOCK_BITS, MAX_PLAYERS, WAVE_BITS, check_finite, evaluate_masks};
 use crate::error::ValueError;
 
-/// Maximum size of a result: number of coalitions times number of outputs.
+/// Maximum size of a result, as the number of coalitions times the number of outputs: 8 MiB of numbers.
 pub const MAX_INTERACTIONS: usize = 1 << 20;
 
 /// Computes the exact interaction indices of all coalitions of up to `order` players in `game`, for all
@@ -43,9 +43,10 @@ pub const MAX_INTERACTIONS: usize = 1 << 20;
 /// with the [weights](IndexWeights::moment) of the index; for generalized values, v(S ∪ K) − v(S) replaces
 /// Δ_K v(S). Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game
 /// allows it. A game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1)
-/// C(d, ≤ s) k additions besides the evaluations: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for
-/// all orders. Stores 3 (n+1) numbers per coalition of the result, and twice as many for generalized values.
-/// The result has the same bits for any number of threads.
+/// C(d, ≤ s) additions per output besides the evaluations, where C(d, ≤ s) is the number of coalitions of at
+/// most s of d players: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all orders. Stores 3 (n+1)
+/// numbers per coalition of the result, and twice as many for generalized values. The result has the same
+/// bits for any number of threads.
 ///
 /// # Errors
 ///
@@ -80,8 +81,8 @@ pub fn enumerate_interactions(
     enumerate_interactions_many(game, &[(index.clone(), order)]).map(|mut found| found.swap_remove(0))
 }
 
-/// Same as [`enumerate_interactions`] for several interaction indices, each with its order, in a single pass:
-/// each coalition is evaluated only once.
+/// Computes several exact interaction indices, each with its order, in a single pass: each coalition is
+/// evaluated only once.
 ///
 /// The results are in the order of `asked`. If `asked` is empty, the game is not evaluated.
 ///
@@ -159,8 +160,8 @@ pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Resul
     Ok(())
 }
 
-/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅). `sums` begins with
-/// the sums of v − v(∅) for each size.
+/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅). Each list in
+/// `sums`, one per output, begins with the sums of v − v(∅) for each size.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
@@ -207,7 +208,7 @@ impl Masks {
         Self { players, masks }
     }
 
-    /// Returns the interaction indices of all non-empty coalitions up to the order of `weights`.
+    /// Returns all non-empty coalitions up to the order of `weights`, and their interaction indices.
     fn weigh(
         &self,
         weights: &IndexWeights,
@@ -249,8 +250,8 @@ fn has_room(mask: u64, order: usize) -> bool {
 
 /// The sums that result from folding 2^d consecutive masks.
 struct FoldedSums {
-    /// For each channel and output, and for each coalition of at most s of the d players in mask order: d + 1
-    /// sums, indexed by size.
+    /// For each channel (a [`JoinedQuantity`]) and output, and for each coalition of at most s of the d
+    /// players in mask order: d + 1 sums, indexed by size.
     sums: Vec<Vec<f64>>,
     /// The values of the last mask, one per output.
     last: Vec<f64>,
@@ -356,8 +357,8 @@ impl Pass<'_> {
     }
 }
 
-/// Folds one player, the highest bit, into the tables. The table has `length` numbers for every mask and
-/// size; folding adds one size.
+/// Folds one player, the highest bit, into the tables. `tables` has `length` numbers for every mask and size;
+/// folding adds one size.
 fn fold_player(
     channel: JoinedQuantity,
     order: usize,

@@ -39,8 +39,8 @@ pub enum InteractionIndex {
     /// k-Shapley values (n-Shapley values, aggregated Shapley interactions): Shapley interaction indices up
     /// to the order, corrected with Bernoulli numbers so that they sum to v(N) − v(∅).
     KShapley,
-    /// The Shapley-Taylor index. Coalitions below the order have their Möbius coefficients. The Möbius
-    /// coefficient of a larger coalition is shared equally by its subsets of that order.
+    /// The Shapley-Taylor index. For a coalition smaller than the order, it is the Möbius coefficient. The
+    /// Möbius coefficient of any other coalition is shared equally by its subsets whose size is the order.
     ShapleyTaylor,
     /// The faithful Shapley index: the best approximation of the game by interactions up to the order. The
     /// approximation is weighted by the Shapley kernel, and exact at ∅ and N.

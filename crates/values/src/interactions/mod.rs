@@ -22,7 +22,7 @@
 //! indices, they are the moments of a probability measure on \[0, 1\], the [mixing
 //! measure](crate::Semivalue). Some indices are best approximations of order s (the faithful ones) or
 //! corrected to sum to v(N) (k-Shapley). For these, L_k(f) is f(0) for all f of degree up to s − k, so that
-//! I(K) = m(K) in a game without larger terms.
+//! I(K) = m(K) in a game whose Möbius coefficients of more than s players are zero.
 //!
 //! | index | `M_k(r−k, 0)`, the weight of m(R) | L_k | depends on the order | sums to v(N) − v(∅) |
 //! |---|---|---|---|---|
@@ -53,10 +53,10 @@
 //!
 //! | other library | name here |
 //! |---|---|
-//! | shapiq `SII`, `BII`, `CHII`, `k-SII`, `STII`, `FSII`, `FBII`, `kADD-SHAP`, `Moebius`, `Co-Moebius` | `shapley`, `banzhaf`, `chaining`, `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `k-additive-shapley`, `moebius`, `co-moebius`: the full index of each coalition, once |
+//! | shapiq `SII`, `BII`, `CHII`, `k-SII`, `STII`, `FSII`, `FBII`, `kADD-SHAP`, `Moebius`, `Co-Moebius` | `shapley`, `banzhaf`, `chaining`, `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `k-additive-shapley`, `moebius`, `co-moebius`; each coalition has one entry with its full index |
 //! | shapiq `SGV`, `BGV`, `CHGV`, `IGV`, `EGV`, `JointSV` | `generalized-shapley`, `-banzhaf`, `-chaining`, `-internal`, `-external`, `joint-shapley` |
 //! | shapiq `Fourier` | `walsh` times (−1)^k: shapiq's characters are −1 for a member, those here are 1 |
-//! | shap's tree explainer, `shap_interaction_values`; XGBoost's `pred_interactions` | `k-shapley` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): half the Shapley interaction index off the diagonal, the rest of the Shapley value on it |
+//! | shap's tree explainer, `shap_interaction_values`; XGBoost's `pred_interactions` | `k-shapley` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): half the Shapley interaction index off the diagonal, the remainder of the Shapley value on the diagonal |
 //! | shap's exact explainer, `interactions=True` | `shapley-taylor` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): v({i}) − v(∅) on the diagonal |
 //!
 //! The short names of shapiq are accepted wherever an index is parsed.

@@ -71,8 +71,8 @@ impl MoebiusTransform {
 
     /// Computes the transform of any game from its 2^n values: `m(R) = Σ_{S⊆R} (−1)^{r−|S|} v(S)`.
     ///
-    /// Takes n 2^n k additions, in place. A coefficient is a sum of up to 2^r values with alternating signs,
-    /// so its error is up to 2^r times the error of a value.
+    /// Takes n 2^(n−1) subtractions per output, in place. A coefficient is a sum of up to 2^r values with
+    /// alternating signs, so its error is up to 2^r times the error of a value.
     /// [`enumerate_interactions`](crate::enumerate_interactions) computes indices without this loss.
     ///
     /// # Errors
@@ -123,7 +123,8 @@ impl MoebiusTransform {
     /// I(K) = Σ_{R⊇K} M_k(r−k, 0) m(R)
     /// ```
     ///
-    /// Takes C(r, ≤ s) steps for each term of r players; for generalized values, C(n, ≤ s) steps.
+    /// Takes C(r, ≤ s) steps for each term of r players; for generalized values, C(n, ≤ s) steps for each
+    /// term. Here C(r, ≤ s) is the number of coalitions of at most s of r players.
     ///
     /// # Errors
     ///

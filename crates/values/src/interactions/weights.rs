@@ -31,7 +31,7 @@ pub const MAX_ORDER: usize = 64;
 ///
 /// let weights = InteractionIndex::SHAPLEY.weights(2, 12)?;
 /// assert_eq!(weights.weight(2, 5), 0.25);
-/// // 2² ∫ (2t − 1)^(t−2) dt: only terms with an even number of players contribute.
+/// // 2² ∫ (2x − 1)^(t−2) dx: only terms with an even number of players contribute.
 /// assert_eq!((weights.walsh_weight(2, 4), weights.walsh_weight(2, 5)), (4.0 / 3.0, 0.0));
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
@@ -307,8 +307,8 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
 }
 
 /// Returns the weights of coalitions of size 0 to n − 1 in the joint Shapley value (Harris et al. 2022,
-/// Theorem 2). A step adds up to s players to a coalition at once; with these weights, all steps from a
-/// coalition have equal shares.
+/// Theorem 2). A step adds up to s players to a coalition at once; with these weights, the total weight of
+/// the steps to a coalition is divided equally among the steps from it.
 fn joint_shapley_distribution(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut distribution: Vec<f64> = Vec::with_capacity(players);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{ValueError, WeightsProblem};
 use crate::logarithms::ln_factorial;
 
-/// Maximum difference between the sum of the weights and 1.
+/// Maximum difference between the sum of the weights and 1, which allows for rounding errors.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 
 /// Weights by coalition size for a fixed number of players n, stored as the distribution P(s) of the size of
@@ -78,8 +78,8 @@ impl SizeWeights {
         (a..=others - b).map(|size| self.distribution[size] * given_size(size)).sum()
     }
 
-    /// Returns the weights for games of `players` players, which result from games of n players when the
-    /// others are null players. Removing one null player turns sizes s and s + 1 into size s.
+    /// Returns the weights for the `players` players that are left when null players are removed from games
+    /// of n players. Removing one null player turns sizes s and s + 1 into size s.
     pub(crate) fn for_players(&self, players: usize) -> Self {
         assert!(
             (1..=self.players()).contains(&players),

@@ -4,9 +4,9 @@
 //! # Notation
 //!
 //! `n` players; `s = |S|` for a coalition `S` without the player. A semivalue is defined by a probability
-//! measure μ on \[0,1\], the *mixing measure*: draw a level t from μ, let every other player be present
+//! measure μ on \[0,1\], the *mixing measure*: draw a probability t from μ, let every other player be present
 //! independently with probability t, and take the expectation of the marginal contribution (Dubey, Neyman and
-//! Weber, *Value theory without efficiency*, 1981). With the moments
+//! Weber, *Value theory without efficiency*, 1981). In terms of the moments M(a, b), the value is
 //!
 //! ```text
 //! M(a, b) = ∫ t^a (1 − t)^b dμ(t)
@@ -50,7 +50,8 @@ use crate::quadrature::Rule;
 /// size only.
 ///
 /// Its textual form (on the command line, in result files, in serde) is its name: `shapley`, `banzhaf`,
-/// `weighted-banzhaf=0.3`, `beta=4,1`, `by-size=0.25,0.25,0.25`, `mixture=0.2:0.5,0.8:0.5`.
+/// `weighted-banzhaf=0.3`, `beta=4,1`, `by-size=0.25,0.25,0.25`, `size-distribution=0.25,0.5,0.25`,
+/// `mixture=0.2:0.5,0.8:0.5`.
 ///
 /// ```
 /// use apportion_values::Semivalue;
@@ -146,8 +147,8 @@ impl Semivalue {
     }
 
     /// Creates the value whose mixing measure has a `density` on \[0, 1\], computed with the Gauss-Legendre
-    /// rule of `nodes` points. For a polynomial density of degree g, it is exact for games of up to `2 nodes
-    /// − g` players.
+    /// rule of `nodes` points. For a polynomial density of degree g, it is exact for games of up to
+    /// `2 nodes − g` players.
     ///
     /// # Errors
     ///
@@ -158,8 +159,8 @@ impl Semivalue {
     }
 
     /// Returns `ln M(a, b)`, the logarithm of the moment of the mixing measure; −∞ if the moment is zero. Use
-    /// it for moments that may underflow. Takes constant time except for mixtures (one step per atom) and
-    /// weights by size (as for [`moment`](Self::moment)).
+    /// this function for moments that may underflow. Takes constant time except for mixtures (one step per
+    /// atom) and weights by size (as for [`moment`](Self::moment)).
     ///
     /// # Panics
     ///
@@ -178,9 +179,9 @@ impl Semivalue {
     /// Returns `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b`
     /// given others are absent.
     ///
-    /// For the Shapley value, the moment is correctly rounded if the binomial coefficient C(a + b, a) is an
-    /// exact f64, which is the case for a + b ≤ 50. Otherwise, the relative error is below 1e-15 for each of
-    /// the O(a + b) factors. Moments below 1e-305 may be zero. For weights by size for n players, computing a
+    /// For the Shapley value, the moment is correctly rounded for a + b ≤ 50, because the binomial
+    /// coefficient C(a + b, a) is exact. Otherwise, the relative error is below 1e-15 for each of the
+    /// O(a + b) factors. Moments below 1e-305 may be zero. For weights by size for n players, computing a
     /// moment takes O(n (a + b)) steps.
     ///
     /// # Panics

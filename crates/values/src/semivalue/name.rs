@@ -58,7 +58,7 @@ impl FromStr for Semivalue {
                 _ => Err(unknown()),
             },
             Some(("by-size", weights)) => Self::from_size_weights(&numbers(weights)?),
-            // The second name is in files of earlier versions.
+            // Result files of earlier versions contain the second name.
             Some(("size-distribution" | "size-law", distribution)) => {
                 Self::from_size_distribution(&numbers(distribution)?)
             }

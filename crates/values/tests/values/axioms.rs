@@ -1,4 +1,4 @@
-//! Tests the axioms of values on random games, and that each predicate detects violations.
+//! Tests that values satisfy their axioms on random games, and that each predicate detects violations.
 
 use apportion_games::{Game, TabulatedGame};
 use apportion_values::{Semivalue, axioms, enumerate};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::common::made_symmetric;
 
-/// Returns one semivalue of each kind.
+/// Returns one semivalue of each kind that is defined for any number of players.
 fn all() -> Vec<Semivalue> {
     vec![
         Semivalue::Shapley,
@@ -103,8 +103,8 @@ proptest! {
         let both = TabulatedGame::new(table.collect(), v.outputs()).unwrap();
         for value in all() {
             let (of_v, of_w) = (values(&v, value.clone()), values(&w, value.clone()));
-            // Sums of values may cancel when those of the games do not. The scale of the games is 10, and the
-            // values are smaller.
+            // The tolerance is larger here because it is relative to the values of the players, which may be
+            // much smaller than the values of the games.
             axioms::linearity(&[(alpha, &of_v), (beta, &of_w)], &values(&both, value), 1e-11).unwrap();
         }
     }
@@ -171,7 +171,7 @@ fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Resul
 }
 
 /// Returns a game in which two players contribute 1 each, and the third contributes 2. The contributions to
-/// the other output are 1000 times as large.
+/// the second output are 1000 times as large.
 fn of_two_scales() -> TabulatedGame {
     let worth = |mask: u64| f64::from((mask & 3).count_ones()) + 2.0 * (mask >> 2) as f64;
     let both = (0..8).flat_map(|mask| [5.0 + worth(mask), 1000.0 * worth(mask) - 7000.0]);
@@ -210,7 +210,7 @@ fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
             axioms::two_efficiency(&game, &exact, (1, 2), &merged, tolerance)
         };
         allows_what_it_says("2-efficiency of the last two", range, check);
-        // The sum contains three players, each with an error of `by`.
+        // The tolerance is multiplied by the number of players, 3.
         for (base, full, scale) in [
             ([0.0, 0.0], [4.0, 4000.0], range),
             ([5.0, -7000.0], [9.0, -3000.0], [9.0, 7000.0][output]),

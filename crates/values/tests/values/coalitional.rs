@@ -141,8 +141,8 @@ fn structures_that_no_enumeration_can_take_are_refused() {
 
 #[test]
 fn a_unanimity_game_across_groups_is_split_group_by_group() {
-    // The value is 1 if all of {0, 1, 70} are present; players 0 and 1 share half of it, which is their
-    // group's part.
+    // A coalition has the value 1 if it contains 0, 1 and 70. Players 0 and 1 share one half, the value of
+    // their group.
     let game = SumOfUnanimity::unanimity(71, [0, 1, 70]).unwrap();
     let players = [0, 1, 2, 70];
     let sub = SubGame::new(&game, &players).unwrap();

@@ -2,8 +2,8 @@
 
 use apportion_games::{Game, TabulatedGame};
 
-/// Returns a table of numbers in [−1, 1), taken from the upper bits of a linear congruential generator
-/// (Knuth's multiplier).
+/// Returns a game whose values are pseudorandom numbers in [−1, 1), taken from the upper bits of a linear
+/// congruential generator (Knuth's multiplier).
 pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     let mut state = (players * 10 + outputs) as u64;
     let draw = || {

@@ -13,7 +13,7 @@ use crate::common::{assert_close, random_game};
 
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
-/// Returns one semivalue of each kind, for games of `players` players.
+/// Returns at least one semivalue of each kind, for games of `players` players.
 fn all(players: usize) -> Vec<Semivalue> {
     let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
     let distribution: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
@@ -33,7 +33,7 @@ fn counted(game: &TabulatedGame) -> Counted<&TabulatedGame> {
     Counted::new(game)
 }
 
-/// Returns the values by definition, player by player and coalition by coalition; slow.
+/// Returns the values by definition, player by player and coalition by coalition.
 fn by_definition(game: &TabulatedGame, value: &Semivalue) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut values = vec![0.0; players * outputs];
@@ -175,8 +175,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
-/// A game whose values are the squares of the coalition sizes. It declares whether it supports threads, and
-/// fails for the coalitions that `fails` selects.
+/// A game that computes the value of a coalition from its mask, and fails if this value is −1. It declares
+/// whether it supports threads, and records how many calls run at the same time.
 struct Watched<F> {
     players: usize,
     parallel: bool,
@@ -286,7 +286,8 @@ fn weights_by_size_are_refused_for_games_of_other_players() {
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
 }
 
-/// The regression over all coalitions has a gradient of zero at the value.
+/// Tests that the gradient of the regression over all coalitions is zero at the value or, under the
+/// constraint, the same for all players.
 #[test]
 fn values_solve_their_least_squares_problem_over_all_coalitions() {
     for players in [2, 3, 5, 6] {
@@ -320,7 +321,7 @@ fn values_solve_their_least_squares_problem_over_all_coalitions() {
     }
 }
 
-/// Returns Σ w(S) v(S), the intercept.
+/// Returns the intercept: the weighted mean of the game, Σ w(S) v(S) / Σ w(S).
 fn mean_of(game: &TabulatedGame, form: LeastSquaresForm) -> f64 {
     let players = game.players();
     let weight = |mask: u64| form.ln_weight(players, mask.count_ones() as usize).exp();

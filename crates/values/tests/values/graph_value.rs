@@ -12,8 +12,7 @@ fn values(value: GraphValue, game: &impl Game, graph: &Graph) -> Vec<f64> {
     value.enumerate(game, graph).unwrap().values
 }
 
-/// Returns the Shapley value of `player` in the restricted game `worth`, by its definition over all orders of
-/// `players`.
+/// Returns the Shapley value of `player` in the game `worth`, by the definition over all orders of `players`.
 fn over_orders(players: &[usize], player: usize, worth: &dyn Fn(u64) -> f64) -> f64 {
     fn walk(left: &mut Vec<usize>, before: u64, player: usize, worth: &dyn Fn(u64) -> f64) -> (f64, f64) {
         let (mut sum, mut count) = (0.0, 0.0);

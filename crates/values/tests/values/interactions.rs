@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::common::{made_symmetric, members, random_game};
 
-/// Returns one index of each kind, for games of `players` players.
+/// Returns at least one index of each kind, for games of `players` players.
 fn all(players: usize) -> Vec<InteractionIndex> {
     let distribution = vec![1.0 / players as f64; players];
     let skewed: Vec<f64> =
@@ -83,7 +83,8 @@ fn difference(game: &TabulatedGame, of: u64, at: u64) -> f64 {
     subsets(of).map(|part| sign_of(part) * worth(game, at | part)).sum()
 }
 
-/// Returns Σ_{S⊆N∖K} w(|S|) times Δ_K v(S), or times v(S ∪ K) − v(S). The mask of K is `of`.
+/// Returns Σ_{S⊆N∖K} w(|S|) times Δ_K v(S) or, for generalized values, times v(S ∪ K) − v(S). The mask of K
+/// is `of`.
 fn by_sizes(game: &TabulatedGame, of: u64, is_generalized: bool, weight: impl Fn(usize) -> f64) -> f64 {
     let others = ((1u64 << game.players()) - 1) & !of;
     let at = |at: u64| match is_generalized {
@@ -100,7 +101,7 @@ fn shapley_interaction(game: &TabulatedGame, of: u64) -> f64 {
 }
 
 /// Returns the weight of a coalition of s other players, for indices whose weights depend on k but not on the
-/// order.
+/// order; `None` for other indices.
 fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Option<f64> {
     Some(match index {
         InteractionIndex::Semivalue(value) | InteractionIndex::Generalized(value) => match value {
@@ -183,7 +184,7 @@ fn check_approximation(
         .collect();
     let slope =
         |mask: u64| -> f64 { (0..=all).filter(|at| mask & !at == 0).map(|at| rest[at as usize]).sum() };
-    // Under the constraint Σ I(K) = v(N) − v(∅), all slopes equal the multiplier.
+    // Under the constraint Σ I(K) = v(N) − v(∅), all slopes equal the Lagrange multiplier.
     let expected = if is_constrained { slope(1) } else { 0.0 };
     let directions = coalitions(players, order).chain((!is_constrained).then_some(0));
     for mask in directions {
@@ -304,7 +305,8 @@ fn moebius_and_walsh_coefficients_give_the_same_indices() {
                 let what = format!("{index} order {order} of {players}");
                 let expected = enumerate_interactions(&game, &index, order).unwrap();
                 let got = moebius.interactions(&index, order).unwrap();
-                // The coefficients of k-Shapley values grow like Bernoulli numbers times binomials.
+                // The tolerance allows for k-Shapley values, whose coefficients grow like Bernoulli numbers
+                // times binomials.
                 assert_same(&got, &expected, 1e-10, &what);
                 let weights = index.weights(order, players).unwrap();
                 for (coalition, expected) in expected.iter() {
@@ -704,7 +706,7 @@ impl Game for Broken {
 fn values_that_are_none_are_told_by_their_coalition() {
     for (players, mask) in [(1, 0), (3, 5), (13, 4097), (13, 8191)] {
         for value in [f64::NAN, f64::INFINITY] {
-            // The Möbius coefficients of pairs do not depend on all coalitions. The invalid value is rejected
+            // The Möbius coefficients of pairs do not depend on all coalitions. An invalid value is rejected
             // nevertheless.
             for index in ["shapley", "moebius", "generalized-internal"] {
                 let error = enumerate_interactions(&Broken(players, mask, value), &index.parse().unwrap(), 2);

@@ -19,8 +19,8 @@ impl Draws {
         (self.0 >> 33) as usize % bound
     }
 
-    /// Draws a hierarchy with at most `depth` levels. Its groups have one to three nodes, and often include
-    /// the previous group.
+    /// Draws a hierarchy with at most `depth` levels. The groups below the root have one to three nodes, and
+    /// often include the previous group.
     fn hierarchy(&mut self, players: usize, depth: usize) -> Hierarchy {
         let mut nodes: Vec<(Member, usize)> =
             (0..players).map(|player| (Member::Player(player), 1)).collect();
@@ -155,8 +155,8 @@ fn values_are_those_of_the_definition_by_orders_and_by_coalitions() {
     assert!(depths[2..6].iter().all(|&count| count > 4), "{depths:?}");
 }
 
-/// Compares with shap's `PartitionExplainer` and `CoalitionExplainer`; the fixture is created by
-/// `benches/rivals/levels_fixture.py`.
+/// Compares Owen values with the values of shap's `PartitionExplainer` and `CoalitionExplainer`; the fixture
+/// is created by `benches/rivals/levels_fixture.py`.
 #[test]
 fn values_are_those_of_other_explainers() {
     fn member(groups: &serde_json::Value) -> Member {
@@ -203,8 +203,8 @@ fn two_levels_are_a_partition_and_one_is_a_semivalue() {
 
 #[test]
 fn a_unanimity_game_is_split_level_by_level() {
-    // The hierarchy is ((0, 1), 2), (3, 64), 69; the value is 1 if all of 0, 1, 2, 64 and 69 are present. It
-    // uses more than a word of bits.
+    // Among the players in `needed`, the hierarchy is ((0, 1), 2), (3, 64), 69. The value is 1 if all of 0,
+    // 1, 2, 64 and 69 are present. A coalition of 70 players takes more than one 64-bit word.
     let mut parents = vec![Some(75); 70];
     let pairs = [(0, 70), (1, 70), (2, 71), (3, 72), (64, 72)];
     pairs.into_iter().for_each(|(node, group)| parents[node] = Some(group));
@@ -285,7 +285,7 @@ proptest! {
         let hierarchy = Draws(seed).hierarchy(players, depth);
         let game = random_game(players, 1);
         let owen = CoalitionalValue::owen().enumerate_over(&game, &hierarchy).unwrap();
-        // The groups below the root are the players of the quotient game.
+        // The children of the root are the players of the quotient game.
         let top = hierarchy.children(hierarchy.root());
         let groups: Vec<Vec<usize>> = top.iter().map(|&node| hierarchy.players_at(node)).collect();
         let partition = Partition::new(players, groups.clone()).unwrap();

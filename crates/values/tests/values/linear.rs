@@ -28,8 +28,8 @@ fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
     }
 }
 
-/// Compares with the definition over all orders, whose probabilities come from drawing them from the last
-/// player to the first.
+/// Compares weighted Shapley values with the mean over all orders, weighted by the probability of drawing
+/// each order from the last player to the first.
 #[test]
 fn weighted_shapley_is_the_average_over_orders_drawn_from_the_end() {
     fn orders(
@@ -145,7 +145,7 @@ fn laws_survive_being_written_and_read() {
 
 #[test]
 fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
-    // Of 13 players, two have distributions over 2^12 coalitions each; every other player has a single
+    // Two of the 13 players have distributions over 2^12 coalitions each; every other player has a single
     // coalition.
     let players = 13;
     let game = random(players, 5);

@@ -1,6 +1,6 @@
-//! Compares interaction indices with published ones. The environment variable `APPORTION_INDICES` names a
-//! directory that contains their files; without it, the test does nothing. `benches/rivals/indices.py`
-//! documents the sources of such files, and creates some.
+//! Compares interaction indices with published ones. The environment variable `APPORTION_INDICES` names the
+//! directory of the published files; without it, the test does nothing. `benches/rivals/indices.py` documents
+//! the sources of such files, and creates some.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,16 +62,16 @@ fn difference(published: &Published, found: &Interactions) -> f64 {
             true => halves.pair(0, members[0], members[1])[0],
             false => found.get(members).map_or(0.0, |index| index[0]),
         };
-        // shapiq's index of the empty coalition depends on its version: v(∅), nothing, or the mean of all
-        // values.
+        // shapiq's index of the empty coalition depends on the version: it is v(∅), missing, or the mean of
+        // all values. It is therefore not compared.
         if members.is_empty() { 0.0 } else { (got - expected).abs() }
     });
     differences.fold(0.0, f64::max)
 }
 
-/// Returns the tolerance. The faithful Shapley indices of shapiq come from a regression that gives ∅ and N
-/// the weight 1e8 instead of imposing constraints. For order n, the index is the Möbius transform in the
-/// accompanying file; compared with it, their errors are up to 5e-9.
+/// Returns the tolerance for an index of shapiq. The faithful Shapley indices of shapiq come from a
+/// regression that gives ∅ and N the weight 1e8 instead of imposing constraints. For order n, the exact index
+/// is the Möbius transform in the accompanying file, from which the indices of shapiq differ by up to 5e-9.
 fn tolerance(index: &str) -> f64 {
     if matches!(index, "FSII" | "kADD-SHAP") { 1e-7 } else { 1e-9 }
 }

@@ -76,7 +76,7 @@ fn axioms_hold_at_any_scale_and_of_no_numbers_that_are_not() {
             assert!(check(&off).is_err(), "{bad}");
         }
     }
-    // The range of this game is not finite; its players are still not symmetric.
+    // The largest |v(S) − v(∅)| of this game overflows to infinity; its players are still not symmetric.
     let values = vec![-1.7e308, 1.7e308, 0.0, 1.7e308];
     let game = TabulatedGame::new(values, 1).unwrap();
     assert!(!axioms::are_symmetric(&game, 0, 1, 1e-9) && !axioms::is_null(&game, 0, 1e-9));

@@ -204,7 +204,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
         let value = Value::from_concept(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
         value.coalitions(sizes.iter().sum())
     };
-    // The largest game of members has m − 1 + |S_j| players.
+    // For Owen values, m − 1 + |S_j| must be at most 25 for each group j.
     assert_eq!(count("owen", &[24, 2]), Some(4 + 2 * ((1 << 24) - 2 + 2)));
     assert_eq!(count("owen", &[25, 1]), None);
     assert_eq!(count("owen", &[22, 3, 1, 1]), Some(16 + 8 * ((1 << 22) - 2 + 6)));
@@ -220,7 +220,7 @@ fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
     let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-distribution"));
     for name in names.chain(["coalitional=shapley/banzhaf", "coalitional=banzhaf/shapley", "beta=1,1"]) {
         let concept: SolutionConcept = name.parse().unwrap();
-        // For values on graphs, the count depends on the graph.
+        // For values on graphs, the sum depends on the graph.
         if concept.needs_graph() {
             assert!(!concept.is_efficient(), "{name}");
             continue;

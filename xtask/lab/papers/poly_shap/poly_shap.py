@@ -73,8 +73,8 @@ def main(degree, is_paired):
     say({"coalitions": [format(mask, f"0{players}b")[::-1] for mask in [0, (1 << players) - 1, *masks]]})
     empty, grand, *values = json.loads(sys.stdin.readline())["values"]
 
-    # The kernel's weight divided by the probability of the draw. All coalitions of one size share a weight,
-    # so that sums of weights reduce to counting bits.
+    # The weight of a coalition is the kernel's weight divided by the probability of the draw. All coalitions
+    # of one size share a weight, so that sums of weights reduce to counting bits.
     def weight(size):
         return 1.0 / (size * (players - size) * (math.comb(players, size) if is_all else 1))
 

@@ -108,8 +108,8 @@ impl Measured {
         self.by_run(|one| one.error * one.rows as f64)
     }
 
-    /// Returns, for each player, the mean deviation from the exact value over the runs, with its standard
-    /// error, and the exact value.
+    /// Returns, for each player of each game, the mean deviation from the exact value over the runs, with its
+    /// standard error, and the exact value. Players whose estimates do not vary are left out.
     fn deviations(&self) -> Vec<(Measurement, f64)> {
         let all: Vec<Vec<f64>> = self
             .runs

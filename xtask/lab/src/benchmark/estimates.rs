@@ -11,8 +11,8 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
-/// are not reused.
+/// Increased when the meaning of a cell changes in a way that the digests of games and methods do not detect,
+/// so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
 /// Half-width of a 95% interval, as a multiple of the standard error.
@@ -89,7 +89,7 @@ pub(super) struct Estimate {
     /// Relative squared error, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(super) error: f64,
     pub(super) evaluations: usize,
-    /// Number of model rows.
+    /// Number of rows that the model was evaluated on.
     pub(super) rows: usize,
     /// Number of intervals φ̃ ± 1.96 standard errors with positive width (`intervals`), and how many of them
     /// contain the true value.
@@ -118,7 +118,8 @@ impl Estimate {
     }
 }
 
-/// Computes the results of each setting for each of its requests, indexed by run, then by game.
+/// Computes the results of the settings for the requests, indexed by the position in `asked`, then by run,
+/// then by game.
 pub(super) fn estimates(
     session: &Session,
     asked: &[(&Setting<'_>, Effort)],

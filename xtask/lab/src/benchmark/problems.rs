@@ -16,7 +16,7 @@ use crate::reproduce::ingredients::Digest;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// The tabular datasets with tree ensembles, by number of features.
+/// The tabular datasets with tree ensembles, in ascending order of the number of features.
 pub(super) const DATASETS: [&str; 13] = [
     "iris",
     "california",
@@ -95,7 +95,7 @@ impl Instance {
     }
 }
 
-/// A function that creates a textbook game from a seed; most games ignore the seed.
+/// A function that creates a textbook game from a seed; games that are not random ignore the seed.
 type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
 
 /// The textbook games, with their names.

@@ -27,9 +27,9 @@ const MAX_RATIO: f64 = 3.0;
 /// The default method for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
 
-/// Methods with the index of their value, and the number of tolerances used for games of up to [`WIDE`]
-/// players and for larger ones. Tolerances that would use up the whole budget on almost all games are
-/// omitted.
+/// Methods, each with the index of its value in [`Problem::values`], and the numbers of tolerances used for
+/// games of up to [`WIDE`] players and for larger games. Tolerances that would use up the whole budget on
+/// almost all games are omitted.
 const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
     (DEFAULT, 0, [3, 2]),
     (&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, 1, [3, 1]),
@@ -71,7 +71,7 @@ impl Measured {
     }
 
     /// Returns the ratio of the mean number of evaluations to the minimum. Returns `None` if any run stopped
-    /// because its budget was used up, since the remaining runs need fewer evaluations than average.
+    /// before it reached the tolerance, since the remaining runs need fewer evaluations than average.
     fn ratio(&self) -> Option<f64> {
         let are_all = self.reached().count() == self.outcomes.len();
         self.spent().zip(self.least).filter(|_| are_all).map(|(spent, least)| spent / least)
@@ -120,7 +120,7 @@ impl Counts {
         let Self { reached, within, .. } = self;
         let more = Test::share_above(within, reached, CONFIDENCE);
         // A game counts in favour if significantly more than half of its runs are within the tolerance. With
-        // too few runs for this test, it stays undecided.
+        // too few runs for this test, the game stays undecided.
         let shows = Test::share_above(within, reached, 0.5);
         let name = format!("{name}: {} of {reached} missed", reached - within);
         (reached > 0).then(|| Case::new(name, Test::of_chances(shows.favour, more.against, reached)))

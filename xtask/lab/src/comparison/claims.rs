@@ -37,7 +37,8 @@ impl<C: Compete> Curves<C> {
         paired(self.errors(place, one), self.errors(place, other))
     }
 
-    /// Tests that the error of `one` is less than `factor` times the error of `other`.
+    /// Tests that the error of the first contender of `pair` is less than `factor` times the error of the
+    /// second.
     pub(crate) fn is_below(&self, place: (usize, usize), pair: (C, C), factor: f64) -> Test {
         let (one, other) = self.paired(place, pair);
         Test::ratio_below(&one, &other, factor)
@@ -58,7 +59,8 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// Returns a case for each of `places`: the error of `one` is below `factor` times the error of `other`.
+    /// Returns a case for each of `places`: the error of the first contender of `pair` is below `factor`
+    /// times the error of the second.
     pub(crate) fn below_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -81,8 +83,8 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// Returns the claim that `one` has a smaller error than `other` at every point, except where both are
-    /// exact.
+    /// Returns the claim that the first contender of `pair` has a smaller error than the second at every
+    /// point, except points where the budget covers all coalitions.
     pub(crate) fn below(&self, claim: &str, source: &str, pair: (C, C)) -> Claim {
         self.below_in(Needed::All, claim, source, pair)
     }
@@ -110,8 +112,8 @@ impl<C: Compete> Curves<C> {
         )
     }
 
-    /// Returns the claim that one of `best` has the smallest error at every point, except at points where
-    /// several methods are exact.
+    /// Returns the claim that one of `best` has the smallest error at every point, except points where the
+    /// budget covers all coalitions.
     pub(crate) fn best(&self, claim: &str, source: &str, best: &[C]) -> Claim {
         self.best_in(Needed::All, claim, source, best)
     }

@@ -115,7 +115,7 @@ impl<C: Compete> Curves<C> {
         contenders
     }
 
-    /// Formats the panel and level of a point, e.g. `IRIS (n = 4), 10n`.
+    /// Formats the panel and level of a point, e.g. `IRIS (n = 4) 10n`.
     pub(crate) fn place(&self, panel: usize, level: usize) -> String {
         format!("{} {}", self.panels[panel], self.levels[level].label)
     }
@@ -199,7 +199,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Returns all numbers of the figure.
+    /// Returns a table of all numbers in the figure.
     fn data(&self, panel: &str, level: &str) -> Table {
         table!("data", [for point in &self.points;]
             panel => self.panels[point.panel].as_str(),
@@ -240,7 +240,8 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// Returns the central error (median or mean) of `one` divided by that of `other`, if both have results.
+    /// Returns the central error (median or mean) of the first contender of `pair` divided by that of the
+    /// second, if both have results.
     pub(crate) fn ratio(&self, place: (usize, usize), pair: (C, C)) -> Option<f64> {
         self.ratio_of(place, pair, self.centre)
     }

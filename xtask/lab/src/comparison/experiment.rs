@@ -21,8 +21,8 @@ use crate::reproduce::store::derive_seed;
 pub(crate) trait Run: Send + Sync {
     type Contender: Compete;
 
-    /// Increased when the meaning of a cell changes in a way that probes do not detect, so that old
-    /// checkpoints are not reused.
+    /// Increased when the meaning of a cell changes in a way that the digests of games and contenders do not
+    /// detect, so that old checkpoints are not reused.
     const PROTOCOL: u32;
 
     /// Returns the number of the run.
@@ -383,7 +383,7 @@ mod tests {
         }
         assert_eq!(values::<2>(out.path(), &made), first);
         assert_eq!(Session::finished(out.path()), others.len() + 2);
-        // All cells are still stored.
+        // The checkpoints contain the cells of all variants, so the first result is found again.
         assert_eq!(values::<1>(out.path(), &made), first);
         assert_eq!(Session::finished(out.path()), others.len() + 2);
     }

@@ -4,8 +4,8 @@
 //! unanimity games of up to four players, with coefficients uniform in [−1, 1). A player is in 15 of them on
 //! average, whatever n is, and the shares of a game's variance due to single players, pairs, triples and
 //! quadruples do not depend on n. An additive part, with ±c for the players in turn, changes what a
-//! regression on players must fit, but not the residual. So γ, the ratio of the squared norm of the residual
-//! to that of the fitted part, decreases with c.
+//! regression on players must fit, but not the residual. Therefore γ, the ratio of the squared norm of the
+//! residual to that of the fitted part, decreases with c.
 
 use std::sync::OnceLock;
 
@@ -84,7 +84,7 @@ impl Growing {
         Ok(Self { played: Digest::of_game(&game)?, game, least: OnceLock::new() })
     }
 
-    /// Returns the minimum of the objective in the theorem, computed once with `find`.
+    /// Returns the minimum of the regression's objective, which the first call computes with `find`.
     pub(crate) fn least(&self, find: impl FnOnce(&Self) -> f64) -> f64 {
         *self.least.get_or_init(|| find(self))
     }

@@ -26,11 +26,11 @@ const DELTAS: [f64; 3] = [0.5, 0.25, 0.1];
 /// sizes and runs.
 const SLACK: f64 = 0.2;
 
-/// Maximum slope in the growing quantity: half of the slope due to a factor log n, which the theorem rules
-/// out, from 32 players to 256, `ln(ln 256 / ln 32) / ln 8`.
+/// Maximum slope in the growing quantity. The theorem rules out a factor log n, whose slope from 32 to 256
+/// players is `ln(ln 256 / ln 32) / ln 8` = 0.23; the limit is half of this slope.
 const GROWTH_SLACK: f64 = 0.11;
 
-/// A theorem with such a guarantee.
+/// A theorem with a guarantee of the form in the module documentation.
 pub(crate) struct Guarantee<'a> {
     pub(crate) claim: &'a str,
     pub(crate) source: &'a str,
@@ -56,15 +56,14 @@ impl Excesses {
         self.levels.first().map_or(0, |level| level.1.len())
     }
 
-    /// Returns the slope of log ε in log m. ε is the median over the given runs, since some runs have no
-    /// excess.
+    /// Returns the slope of log ε in log m, where ε is the median of the excess over the given runs.
     fn slope_in_m(&self, runs: &[usize]) -> f64 {
         let point =
             |(multiple, excesses): &(f64, Vec<f64>)| (multiple.ln(), quantiles(excesses, runs)[0].ln());
         slope(&self.levels.iter().map(point).collect::<Vec<_>>())
     }
 
-    /// Returns the largest ε δ m / n.
+    /// Returns the maximum of ε δ m / n over all sample sizes and δ.
     fn constant(&self, runs: &[usize]) -> f64 {
         let at = |(multiple, excesses): &(f64, Vec<f64>)| {
             let by_delta = DELTAS.into_iter().zip(quantiles(excesses, runs));
@@ -284,7 +283,7 @@ fn growth<C: Compete>(
 mod tests {
     use super::*;
 
-    /// Creates 40 runs around `centre` whose 0.9 quantile is `tail` times the median.
+    /// Creates 40 runs around `centre` whose 0.9 quantile is about `tail` times the median.
     fn runs(centre: f64, tail: f64) -> Vec<f64> {
         (0..40).map(|run| centre * tail.powf((f64::from(run) - 19.5) / 16.0)).collect()
     }

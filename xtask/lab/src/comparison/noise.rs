@@ -21,7 +21,7 @@ enum Scale {
     Gain,
 }
 
-/// When the noise of a coalition is drawn.
+/// The time at which the noise of a coalition is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum NoiseTiming {
@@ -52,22 +52,22 @@ impl NoiseTiming {
 impl Noise {
     pub(crate) const NONE: Self = Self::absolute(0.0);
 
-    /// Returns the noise `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise of the game `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn absolute(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Absolute, drawn: NoiseTiming::OnceInARun }
     }
 
-    /// Returns the noise `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise of the game `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn relative(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Relative, drawn: NoiseTiming::OnceInARun }
     }
 
-    /// Returns the noise `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise of the game `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_prediction(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Prediction, drawn: NoiseTiming::OnceInARun }
     }
 
-    /// Returns the noise `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise of the game `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_gain(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Gain, drawn: NoiseTiming::OnceInARun }
     }

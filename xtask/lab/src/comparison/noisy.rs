@@ -15,9 +15,8 @@ pub(crate) type Times = HashMap<Vec<u64>, u32>;
 /// D); or `v(S) + v(S) ζ(S)`.
 ///
 /// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is
-/// deterministic, unless coalitions are marked as evaluated several times. The empty and the full coalition
-/// are noisy like all others. Streams are identified by 48 bits of a hash: among a million coalitions, two
-/// share their noise with probability 0.002.
+/// deterministic. The empty and the full coalition are noisy like all others. Random streams are identified
+/// by 48 bits of a hash: among a million coalitions, two share their noise with probability 0.002.
 #[derive(Debug, Clone)]
 pub(super) struct Noisy<G> {
     game: G,

@@ -98,8 +98,8 @@ impl StatedClaim {
     ///
     /// # Errors
     ///
-    /// [`Usage`] if it does not have exactly one statement, or refers to something that the run does not
-    /// contain.
+    /// [`Usage`] if the claim does not have exactly one statement, has a `factor` or `within` that is not
+    /// positive and finite, or refers to something that the run does not contain.
     pub(crate) fn check(&self, estimators: &[String], datasets: &[String], budgets: &[String]) -> Result<()> {
         let statement = self.statement()?;
         let named = match &statement {
@@ -225,7 +225,7 @@ impl StatedClaim {
     }
 }
 
-/// Returns whether a name is selected. Without a selection, all names are.
+/// Returns whether a name is selected. Without a selection, all names are selected.
 fn means(meant: &Option<Vec<String>>, name: &String) -> bool {
     meant.as_ref().is_none_or(|names| names.contains(name))
 }

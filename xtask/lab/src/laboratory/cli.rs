@@ -102,7 +102,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Returns the options as given, each with its name.
+    /// Returns the given options in the syntax of the command line, e.g. `--target=price`.
     pub(crate) fn options(&self) -> Vec<String> {
         let target = self.target.iter().map(|column| format!("--target={column}"));
         let ignore = self.ignore.iter().map(|column| format!("--ignore={column}"));

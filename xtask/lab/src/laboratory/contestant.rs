@@ -43,8 +43,8 @@ impl Contestant {
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
-    /// Returns the reason why the estimator does not support this budget, if that is known without running
-    /// the estimator.
+    /// Returns the reason why the estimator does not support this value or budget, if that is known without
+    /// running the estimator.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
         let Runner::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {

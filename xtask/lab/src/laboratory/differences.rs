@@ -68,7 +68,7 @@ fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     record.skipped.iter().filter(|skipped| !is_of_both(skipped)).map(line).collect()
 }
 
-/// Returns the commit of a run, and whether there were uncommitted changes.
+/// Formats the commit of a run, with a note if there were uncommitted changes.
 fn commit(record: &Record) -> String {
     let commit = record.made.commit.as_deref().unwrap_or("none");
     match record.made.has_changes {

@@ -109,7 +109,8 @@ pub(crate) fn write(
 ///
 /// # Errors
 ///
-/// If `folder` is not the result directory of a run, or has a different format version.
+/// If `folder` is not the result directory of a finished run, or its record is corrupt or has a different
+/// format version.
 pub(crate) fn record(folder: &Path) -> Result<Record> {
     let path = folder.join(RECORD);
     let bytes = match std::fs::read(&path) {

@@ -1,8 +1,8 @@
 //! `cargo xtask paper`: a paper in its own directory, whose `paper.toml` specifies runs and claims.
 //!
-//! Every figure or table of such a paper is a run of the laboratory. Its keys are the options of
-//! `cargo xtask laboratory`, with the same names and the same parser. Paths and program commands are relative
-//! to the directory. Claims are judged with the same tests as by `cargo xtask reproduce`.
+//! Every figure or table of such a paper is a run of the laboratory. The keys of a figure or table are the
+//! options of `cargo xtask laboratory`, with the same names and the same parser. Paths and program commands
+//! are relative to the directory. Claims are judged with the same tests as in `cargo xtask reproduce`.
 
 use std::path::Path;
 

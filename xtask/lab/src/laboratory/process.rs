@@ -21,7 +21,7 @@ const KEPT: usize = 4096;
 /// Number of lines of standard error that are shown.
 const TOLD: usize = 3;
 
-/// Why no line was received.
+/// Reason why no line was received.
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// The timeout expired after this number of bytes of an incomplete line.

@@ -18,7 +18,7 @@ use super::process::{Ending, Process};
 /// Maximum number of characters of a line shown in a message.
 const SHOWN: usize = 120;
 
-/// Why a program returned no estimate.
+/// Reason why a program returned no estimate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
@@ -128,7 +128,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Minimum limit of the bytes of a line, so that a process can be used for larger games and budgets.
+    /// Minimum of the limit on the bytes of a line. It allows a process to be reused for larger games and
+    /// budgets than those of its first task.
     const MIN_LINE: usize = 1 << 24;
 
     pub(crate) fn new(command: &str, limit: Duration) -> Self {
@@ -215,7 +216,8 @@ fn converse(
 }
 
 /// Returns the maximum number of bytes in a line: twice the length of a line that requests all evaluations of
-/// the budget at once, or 64 bytes per player for the estimate, whichever is larger, plus a margin.
+/// the budget at once, or 64 bytes per player for the estimate, whichever is larger, plus a margin; at most
+/// 1 GiB.
 fn max_line(players: usize, budget: usize) -> usize {
     let coalitions = budget.saturating_mul(players.saturating_add(4));
     coalitions.saturating_mul(2).max(players.saturating_mul(64)).saturating_add(1 << 16).min(1 << 30)
@@ -310,8 +312,8 @@ mod tests {
 
     #[test]
     fn coalitions_are_answered_in_their_order_and_counted() {
-        // The shell script writes the lines that it reads to standard error, where the test ignores them; the
-        // estimate repeats the values.
+        // The shell script compares the lines that it reads with the expected ones, and returns an estimate
+        // only if they are equal.
         let command = r#"read task; echo '{"coalitions": ["000", "100", "011"]}'; read answer
             case "$task$answer" in '{"players":3,"budget":4,"seed":7}{"values":[0.0,2.0,2.0]}')
             echo '{"coalitions": ["111"]}'; read answer; echo '{"estimate": [2, 1, 1e0]}';; esac"#;

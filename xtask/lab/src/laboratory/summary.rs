@@ -12,8 +12,8 @@ use crate::reproduce::verdict::MIN_RUNS;
 /// Relative squared errors up to this are rounding error and drawn as zero.
 const FLOOR: f64 = 1e-20;
 
-/// Returns whether the errors of two runs on the same row differ only by rounding: by at most the share of
-/// ‖φ‖ up to which an estimate counts as exact.
+/// Returns whether the errors ‖φ̃ − φ‖ of two runs on the same row differ only by rounding: by at most the
+/// square root of [`FLOOR`] times ‖φ‖.
 pub(crate) fn differ_by_rounding(one: &RunLine, other: &RunLine) -> bool {
     match (one.relative_squared_error, other.relative_squared_error) {
         (Some(one), Some(other)) => (one.sqrt() - other.sqrt()).abs() <= FLOOR.sqrt(),

@@ -126,7 +126,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// The estimators, unless others are requested.
+    /// Returns the estimators that are used unless others are requested.
     pub(super) fn estimators(self) -> &'static [&'static MethodSpec] {
         match self {
             Self::Frontier => FRONTIER,
@@ -136,7 +136,8 @@ impl Section {
         }
     }
 
-    /// The reference of the ratios, unless another one is requested.
+    /// Returns the estimator whose errors are the denominators of the ratios unless another one is
+    /// requested.
     pub(super) fn reference(self) -> &'static MethodSpec {
         match self {
             Self::MonteCarlo => &methods::OPTIMIZED_MONTE_CARLO,
@@ -162,7 +163,8 @@ impl Section {
         }
     }
 
-    /// The budgets for `players` players, unless others are requested, each with its name.
+    /// Returns the budgets that are used for `players` players unless others are requested, each with its
+    /// name.
     pub(super) fn budgets(self, players: usize) -> Vec<(String, usize)> {
         let times = |of: usize, factors: &[usize], unit: &str| {
             factors.iter().map(|factor| (format!("{factor}{unit}"), factor * of)).collect()
@@ -175,7 +177,7 @@ impl Section {
         }
     }
 
-    /// The names of the values, unless others are requested.
+    /// Returns the names of the values that are estimated unless others are requested.
     pub(super) fn values(self) -> &'static [&'static str] {
         match self {
             Self::Bounds => &["shapley", "banzhaf"],

@@ -1,4 +1,4 @@
-//! Estimates of contenders, methods of the library or programs, in all runs of a problem.
+//! Estimates of contenders (methods of the library, or programs) in all runs of a problem.
 
 use std::time::{Duration, Instant};
 
@@ -44,8 +44,8 @@ impl Contender {
         }
     }
 
-    /// Returns the contender for `value`, or `None` if it does not support this value. Programs state their
-    /// value in their command.
+    /// Returns the contender for `value`, or `None` if it does not support this value. Programs ignore
+    /// `value`: their command determines what they estimate.
     pub(super) fn runner(&self, value: &Value, growing: bool) -> Option<Runner<'_>> {
         Some(match self {
             Self::Method(method) => {
@@ -58,7 +58,7 @@ impl Contender {
 }
 
 impl Runner<'_> {
-    /// Returns the minimum number of evaluations of a method. A program has no known minimum, because it
+    /// Returns the minimum number of evaluations of a method. The minimum of a program is 0, because it
     /// rejects unsupported budgets itself.
     pub(super) fn minimum_budget(&self, players: usize) -> usize {
         match self {

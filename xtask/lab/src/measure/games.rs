@@ -45,13 +45,13 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Returns the game of each run with the seed.
+    /// Returns the game and the seed of each run.
     pub(super) fn runs(&self) -> impl Iterator<Item = (&Known, u64)> {
         self.runs.iter().map(|&(game, seed)| (&self.games[game], seed))
     }
 }
 
-/// Which games to create.
+/// The games to create.
 pub(super) struct Request<'a> {
     pub(super) section: Section,
     pub(super) concept: &'a SolutionConcept,
@@ -96,7 +96,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Returns the games of models and of the textbooks, one game for each seed.
+    /// Returns the games of models and the textbook games, one game for each seed.
     fn frontier(&self) -> Result<Vec<Problem>> {
         let library = Library::embedded();
         let mut found = Vec::new();
@@ -120,7 +120,8 @@ impl Request<'_> {
         Ok(found)
     }
 
-    /// Returns the games that are designed to mislead samples, and the smooth ones: each for all seeds.
+    /// Returns the games that are designed to mislead samples, and the smooth games. Every game is used with
+    /// all seeds.
     fn hard(&self) -> Result<Vec<Problem>> {
         let mut found = Vec::new();
         for &players in self.players {
@@ -173,7 +174,7 @@ impl Request<'_> {
 /// A function that creates a game from a number of players and a seed, with the exact values for a [`Value`].
 type Make = fn(usize, u64, &Value) -> Result<Known>;
 
-/// How a family creates its games.
+/// A function that creates the games of a family.
 #[derive(Clone, Copy)]
 enum Family {
     Fixed(fn(usize, &Value) -> Result<Known>),
@@ -343,7 +344,7 @@ fn normal(rng: &mut impl Rng) -> f64 {
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// Returns a random network with two hidden layers, explained relative to zeros.
+/// Returns the game of a random network with two hidden layers and a baseline of zeros.
 fn network(n: usize, seed: u64, value: &Value) -> Result<Known> {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let mut matrix = |rows: usize, columns: usize, scale: f64| -> Vec<f64> {
@@ -368,7 +369,7 @@ fn network(n: usize, seed: u64, value: &Value) -> Result<Known> {
     })
 }
 
-/// Returns a kernel machine with random points.
+/// Returns the game of a kernel machine with random points.
 fn kernel_machine(n: usize, seed: u64, value: &Value) -> Result<Known> {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let points: Vec<f64> = (0..60 * n).map(|_| normal(&mut rng)).collect();
@@ -387,7 +388,8 @@ fn kernel_machine(n: usize, seed: u64, value: &Value) -> Result<Known> {
     })
 }
 
-/// Returns a game in which the largest amount of a member is the value of a coalition.
+/// Returns a game in which each player has a random amount, and the value of a coalition is the largest
+/// amount of its members.
 fn max(n: usize, seed: u64, value: &Value) -> Result<Known> {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let a: Vec<f64> = (0..n).map(|_| rng.random()).collect();
@@ -413,8 +415,8 @@ fn airport(n: usize, seed: u64, value: &Value) -> Result<Known> {
     Known::closed(Airport::new(costs)?, value)
 }
 
-/// Returns a network whose coalition values have noise with a tenth of their standard deviation; the exact
-/// values are those without noise.
+/// Returns the game of a network, with noise whose standard deviation is a tenth of that of the coalition
+/// values; the exact values are those without noise.
 fn noisy(n: usize, seed: u64, value: &Value) -> Result<Known> {
     let Known { game, truth } = network(n, seed, value)?;
     let mut values = TabulatedGame::from_game(&*game)?.values_in_order().to_vec();
@@ -452,7 +454,8 @@ fn terms(n: usize, sizes: &[usize], seed: u64, value: &Value) -> Result<Known> {
 mod tests {
     use super::*;
 
-    /// Returns the games of a section with 8 players, or with their own number, whose names contain `names`.
+    /// Returns the games of a section whose names contain one of `names`, with 8 players unless their number
+    /// of players is fixed.
     fn problems(section: Section, concept: &SolutionConcept, names: &[&str]) -> Vec<Problem> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         Request { section, concept, players: &[8], seeds: 2, names: &names }.problems().unwrap()

@@ -37,7 +37,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Calls `each` for every problem, budget and contender that supports the value and the budget, unless the
-/// budget is nearly exact. Returns the results of the calls that succeed.
+/// budget covers nearly all coalitions. Returns the results of the calls that succeed.
 fn for_each<'a, R>(
     harness: &'a Harness,
     problems: &'a [Problem],
@@ -111,7 +111,8 @@ impl Compared {
         }
     }
 
-    /// Returns the error relative to that of the reference. Errors of exact estimates are rounding errors.
+    /// Returns the error relative to that of the reference. An error of the reference below 1e-30 is a
+    /// rounding error and counts as 1e-30.
     fn ratio(&self) -> f64 {
         self.error / self.reference.max(1e-30)
     }
@@ -241,8 +242,8 @@ impl Intervals {
     }
 }
 
-/// Measures the coverage of intervals: pooled over hard and over smooth games, and of the games with a low
-/// coverage.
+/// Measures the coverage of intervals. The first table pools the hard games and the smooth games; the second
+/// lists the games with low coverage, or with intervals of width zero around wrong values.
 pub(super) fn intervals(harness: &Harness, problems: &[Problem]) -> Result<[Table; 2]> {
     const COLUMNS: [&str; 7] =
         ["value", "estimator", "intervals", "coverage", "wrong points", "half-width", "error"];
@@ -305,7 +306,8 @@ fn cells(value: &str, contender: &str, found: &Intervals) -> Vec<xtask::table::E
 /// ‖φ̃ − φ‖² ≤ F_{ν,f}(0.95) Σ_i V_i
 /// ```
 ///
-/// with the directions ν and the degrees of freedom f of the distribution of the errors.
+/// with the squared standard errors V_i, and the 95% quantile of an F distribution, whose parameters are the
+/// directions ν and the degrees of freedom f of the distribution of the errors.
 pub(super) fn bounds(harness: &Harness, problems: &[Problem]) -> Result<Table> {
     let found = for_each(harness, problems, |problem, budget, contender, runner| {
         let estimates = estimates(problem, runner, budget.1)?;
@@ -345,7 +347,8 @@ struct Bound {
 }
 
 impl Bound {
-    /// Returns `None` if the estimate has no standard errors or no distribution of the errors.
+    /// Compares an estimate with its bound. Returns `None` if the estimate has no standard errors or no
+    /// distribution of the errors.
     fn new(estimate: &Estimate, truth: &[f64]) -> Result<Option<Self>> {
         let Some(explanation) = &estimate.explanation else { return Ok(None) };
         let distribution = explanation.diagnostics.error_distribution.as_ref();

@@ -1,8 +1,8 @@
 //! Ingredients of a result: everything that the result depends on. They are part of its checkpoint key.
 //!
-//! A name cannot identify data, a model or a method, since it stays the same when the content changes. So
-//! games are identified by some of their values, including noise, and methods by their estimates for small
-//! games.
+//! A name cannot identify data, a model or a method, since it stays the same when the content changes. Games
+//! are therefore identified by some of their values, including noise, and methods by their estimates for
+//! small games.
 
 use anyhow::Result;
 use apportion::estimators::{EstimatorError, GradientError};
@@ -53,14 +53,14 @@ impl Ingredients {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Digest(String);
 
-/// Games on which estimators are probed: the number of players, and the budget unless the estimator needs
-/// more. The budget covers all coalitions of the first game.
+/// Games whose estimates are part of the digest of an estimator: the number of players, and the budget unless
+/// the estimator needs more. The budget covers all coalitions of the first game.
 const PROBES: [(usize, usize); 3] = [(5, 40), (9, 60), (70, 700)];
 
-/// Number of players for which the singleton coalition and its complement are probed.
+/// Number of players whose singleton coalition and its complement are part of the digest of a game.
 const SINGLE: usize = 3;
 
-/// Number of random coalitions on which a game is probed, from small to large.
+/// Number of random coalitions, from small to large, that are part of the digest of a game.
 const RANDOM: usize = 8;
 
 impl Digest {
@@ -112,8 +112,9 @@ impl Digest {
     }
 }
 
-/// Returns the coalitions on which a game is probed: the empty and the full coalition, some singletons and
-/// their complements, and random coalitions of all sizes; for up to four players, all coalitions.
+/// Returns the coalitions whose values are part of the digest of a game: the empty and the full coalition,
+/// some singletons and their complements, and random coalitions from small to large; for up to four players,
+/// all coalitions.
 fn probes(players: usize) -> Result<Coalitions> {
     if players <= 4 {
         return Ok(Coalitions::from_masks(players, 0..1 << players));

@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    // Each other seed or number of runs has a separate directory, so that no results are overwritten; all
-    // share the checkpoints.
+    // Every other seed or number of runs has a separate directory, so that no results are overwritten; all
+    // directories share the checkpoints.
     let folders = Folders::from_arguments(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;

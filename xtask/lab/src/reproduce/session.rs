@@ -32,7 +32,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Creates a session for the named paper, with `runs` runs unless the arguments give a number.
+    /// Creates a session for the named paper, with `runs` runs unless the arguments specify a number.
     pub(crate) fn new(
         arguments: &Reproduce,
         paper: &str,

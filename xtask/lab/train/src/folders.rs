@@ -24,7 +24,7 @@ impl Folders {
     ///
     /// # Errors
     ///
-    /// If a given directory does not exist, or if none of the default directories exists.
+    /// If `data` or the directory in `$APPORTION_DATA` does not exist.
     pub(crate) fn new(data: Option<PathBuf>, out: Option<PathBuf>) -> Result<Self> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
         let named = match data {

@@ -116,7 +116,7 @@ fn train(plan: &Plan, folders: &Folders, arguments: &Arguments) -> Result<()> {
     let made = trained_network::make(plan, &data, arguments.seed, |epoch, loss| {
         if watched {
             eprint!("\r{}: epoch {epoch} of {}, loss {loss:.4} ", plan.name, plan.training.epochs);
-            // Errors of the flush are ignored, because they only delay the line.
+            // Ignore errors of the flush: they only delay the line.
             let _ = std::io::stderr().flush();
         }
     })?;

@@ -193,8 +193,8 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Draws weights and biases that preserve the variance of values after `max(0, ·)` (He, Zhang, Ren and
-    /// Sun, 2015).
+    /// Draws weights that preserve the variance of values after `max(0, ·)` (He, Zhang, Ren and Sun, 2015),
+    /// and returns them with biases of zero.
     fn weights(&mut self, inputs: usize, outputs: usize) -> Result<(Var, Var)> {
         let weight = self.uniform(&[inputs, outputs], (6.0 / inputs as f64).sqrt())?;
         Ok((weight, Var::from_vec(vec![0.0_f32; outputs], outputs, &Device::Cpu)?))

@@ -53,7 +53,7 @@ pub(crate) fn file(network: &Network, outputs: usize) -> Result<Vec<u8>> {
     Ok(model.write_buf()?)
 }
 
-/// Returns an input or output with any number of rows of this shape.
+/// Returns the declaration of an input or output with any number of rows of this shape.
 fn value(name: &str, elements: DataType, row: &[usize]) -> ValueInfoProto {
     let mut dim = vec![Dimension { dim_value: None, dim_param: Some("N".to_owned()) }];
     dim.extend(row.iter().map(|&size| Dimension { dim_value: Some(size as i64), dim_param: None }));
@@ -169,7 +169,7 @@ impl Writer {
     }
 
     /// Stores the weights of a convolution, and returns the name of the tensor. Its axes are the outputs, the
-    /// inputs, the taps of the first axis, and the taps of the second axis.
+    /// inputs, and the window positions along each axis of positions.
     fn kernel(&mut self, weight: &Tensor, size: usize) -> Result<String> {
         let (rows, outputs) = weight.dims2()?;
         Ok(if self.axes == 2 {

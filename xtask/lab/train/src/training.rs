@@ -36,7 +36,8 @@ pub(crate) enum Augmentation {
     MovedAndMirrored(i32),
 }
 
-/// Trains a network in place; calls `after` with the number of finished epochs and the mean loss of each.
+/// Trains a network in place. After each epoch, calls `after` with the number of finished epochs and the mean
+/// loss of the epoch.
 pub(crate) fn train(
     network: &Network,
     data: &DataSet,

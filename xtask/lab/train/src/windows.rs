@@ -140,8 +140,8 @@ struct Largest {
 }
 
 impl Largest {
-    /// Calls `found` with the output offset of each maximum and its input offset; the first one in case of
-    /// ties.
+    /// Calls `found` with the output offset of each maximum and its input offset. In case of ties, the first
+    /// maximum is used.
     fn each(&self, x: &[f32], mut found: impl FnMut(usize, usize)) {
         let Lines { outer, places, between, channels } = self.lines;
         let (windows, step) = (places / self.size, between * channels);

@@ -46,7 +46,8 @@ fn floors(text: &str) -> Option<Vec<Vec<String>>> {
     Some(floors)
 }
 
-/// Returns the top-level module that contains a file, or `None` for the crate roots (`lib.rs`, `main.rs`).
+/// Returns the top-level module that contains a file, or `None` for the crate roots (`lib.rs`, `main.rs` and
+/// the files in `bin`).
 fn module(path: &str) -> Option<&str> {
     let name = path.split('/').next().unwrap_or(path);
     let name = name.strip_suffix(".rs").unwrap_or(name);

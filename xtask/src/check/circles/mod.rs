@@ -9,8 +9,8 @@
 //! | [`floors`] | the order of modules in a crate |
 //!
 //! Imports are parsed from the text, ignoring macros and conditional compilation, so a cycle may be missed. A
-//! re-export does not count as an import of the re-exporting module. A file that uses the re-exported name
-//! imports the file that defines it.
+//! re-export (`pub use`) does not count as an import: a file that uses the re-exported name imports the file
+//! that defines it.
 
 mod floors;
 mod graph;

@@ -36,7 +36,11 @@ impl Division {
             .into());
         }
         if method == Method::Tree {
-            return Err(Usage(format!("--method {method}: {}", ExplainError::NotTrees)).into());
+            return Err(Usage(format!(
+                "--method {method} requires a tree ensemble; for texts and images use auto, exact or a \
+                 sampling method"
+            ))
+            .into());
         }
         let mut options = Options::default();
         (options.value, options.method, options.budget) = (value.clone(), method, self.budget);
@@ -55,7 +59,7 @@ impl Division {
     }
 }
 
-/// The values of all players.
+/// The attributions of a network's prediction to the players, with the settings of the run.
 pub(super) struct MediaAttributions {
     explanation: Explanation,
     method: Method,
@@ -266,7 +270,7 @@ impl MediaAttributions {
         )
     }
 
-    /// Returns the explanation, with the facts that describe it.
+    /// Returns the results of the run: the explanation, and the facts that describe it.
     pub(super) fn values(
         self,
         args: &Division,

@@ -1,4 +1,4 @@
-//! Figures and reports, of results in a file or during `explain`.
+//! Figures and reports of results in a file, or of a run of `explain`.
 
 mod gathered;
 mod page;

@@ -19,7 +19,7 @@ pub(crate) enum Picture {
 }
 
 impl Picture {
-    /// Chooses the format by the extension of the file, and SVG for standard output.
+    /// Returns the format for the extension of the file; SVG for standard output.
     pub(crate) fn named(out: Option<&Path>) -> Result<Self> {
         let Some(out) = out else { return Ok(Self::Svg) };
         let ending = out.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
@@ -78,7 +78,7 @@ fn note_what_the_font_lacks(scene: &Scene) {
     }
 }
 
-/// Turns errors about missing rows, features or outputs into usage errors.
+/// Turns errors that options cause, such as an unknown row, feature or output, into usage errors.
 pub(crate) fn asked_wrongly(error: PlotError) -> anyhow::Error {
     match error {
         PlotError::UnknownRow { .. }

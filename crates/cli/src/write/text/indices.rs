@@ -1,4 +1,4 @@
-//! Interaction indices as text for a terminal, the largest first.
+//! Interaction indices as text for a terminal, the largest absolute values first.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! Interactions of pairs as text for a terminal, the largest first.
+//! Interactions of pairs as text for a terminal: first the diagonal, then the pairs, both by descending
+//! absolute value.
 
 use std::io::{self, Write};
 

@@ -85,7 +85,7 @@ fn input_shown(values: &Values, batch: &Batch, row: usize, feature: usize) -> St
     }
 }
 
-/// Writes the certificate of a row after this number of evaluations.
+/// Writes the certificate of a row for one output, with the number of evaluations.
 fn certificate(
     certified: &Certified,
     evaluations: u64,

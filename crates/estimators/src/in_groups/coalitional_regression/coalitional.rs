@@ -95,8 +95,9 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// Returns random orders of the groups, as many as the evaluations allow. Only the first orders include
-    /// coalitions of members. Unions of groups that several orders contain are evaluated once.
+    /// Returns random orders of the groups, as many as the evaluations allow. Only the first
+    /// `max_with_members` orders include coalitions of members. Unions of groups that several orders contain
+    /// are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,

@@ -4,8 +4,8 @@
 //!
 //! Parts are independent, so the covariance matrices of their errors add up. The matrices for the members of
 //! different groups are separate blocks. If members share the value of their group, their deviations from
-//! equal shares sum to zero, and so do the rows of their covariance matrix. So products of matrices of
-//! different parts have zero trace, and `tr Σ²` is the sum over the parts. For the covariance matrix C of the
+//! equal shares sum to zero, and so do the rows of their covariance matrix. Products of matrices of different
+//! parts therefore have zero trace, and `tr Σ²` is the sum over the parts. For the covariance matrix C of the
 //! groups' values, and s_j members in group j, the trace for the members' equal shares is
 //!
 //! ```text
@@ -84,8 +84,8 @@ impl CombinedParts {
         }
     }
 
-    /// Adds the diagnostics of a part. The whole is exact if all parts are. Ranks, unknowns and permutations
-    /// add up. The worst condition number and the fewest degrees of freedom are kept.
+    /// Adds the diagnostics of a part. The combination is exact if all parts are exact. Ranks, unknowns and
+    /// permutations add up. The worst condition number and the fewest degrees of freedom are kept.
     pub(super) fn note(&mut self, part: &Diagnostics) {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
@@ -308,7 +308,7 @@ mod tests {
             Some(ErrorDistribution { one_draw: vec![0.0; 4], ..distribution })
         );
 
-        // Exact parts contribute nothing.
+        // Exact parts must not change the number of directions.
         let mut gathered = CombinedParts::new(4, 1);
         for (part, members) in [(&known, [0, 1]), (&Estimate::exact(vec![1.0, 2.0]), [2, 3])] {
             gathered.note(&part.diagnostics);

@@ -6,16 +6,17 @@
 //! ([`split_growing`]). The exception is the switch to tabulated unions of groups, at a number of evaluations
 //! F that depends on the partition only. At F, all of the 2^m − 2 unions that are not evaluated yet are
 //! evaluated at once, so enough evaluations must be reserved for them before. Just below F, the evaluations
-//! for members are limited to those that F leaves for them, and only the groups' values get more. From F on,
+//! for members are limited to those that F leaves for them, and only those for the groups' values still
+//! increase. From F on,
 //!
 //! - if orders of the groups were drawn below F, the members' samples begin with the coalitions along these
 //!   orders;
-//! - if separate regressions were used below F, the strata of (T, A) in which T is neither ∅ nor contains all
-//!   members continue in their orders; all other rows are unions.
+//! - if separate regressions were used below F, the strata of (T, A) in which T is neither ∅ nor S_j continue
+//!   in their orders; all other rows are unions.
 //!
-//! Owen values never use separate regressions, because these never cost less than an order. They take at
-//! least a pair for every two unknowns, and there are `s + m − 1` unknowns for the members of each group and
-//! m for the groups.
+//! Owen values never use separate regressions, because these never cost less than an order. Separate
+//! regressions take at least a pair for every two unknowns, and there are `s + m − 1` unknowns for the
+//! members of each group and m for the groups.
 
 use apportion_games::Partition;
 

@@ -109,7 +109,7 @@ impl Members<'_> {
         if self.within == LeastSquaresForm::SumConstrained {
             return;
         }
-        // If the quotient game is tabulated, there are few groups.
+        // If the quotient game is tabulated, there are few groups, so the shift does not overflow.
         let unions = if quotient_is_known && has_columns_of_others { 1u64 << r } else { 1 };
         for union in 0..unions {
             rows.push_members((0..r).filter(|other| union >> other & 1 == 1).map(|other| s + other));

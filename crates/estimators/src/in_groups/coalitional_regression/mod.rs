@@ -3,14 +3,15 @@
 //! # Notation
 //!
 //! There are `n` players in `m` groups S_1 … S_m, with s members in the group S_j. T is a set of members of
-//! S_j, and A is a set of other groups; t = |T| and a = |A|. Q_A is the union of the groups in A. `w^(1)` is
-//! the distribution of A (for Shapley: every size equally likely), and `w^(2)` is the distribution of T.
+//! S_j, and A ⊆ M∖j is a set of other groups, where M is the set of all groups; t = |T| and a = |A|. Q_A is
+//! the union of the groups in A. `w^(1)` is the distribution of A (for Shapley: every size equally likely),
+//! and `w^(2)` is the distribution of T.
 //!
 //! # The regression
 //!
-//! A coalitional value g_i, i ∈ S_j, is the value with the distribution `w^(2)` in the game `u_j(T) =
-//! E_A[v(Q_A ∪ T)]`. The Shapley and Banzhaf values of u_j are coefficients of a weighted regression on the
-//! coalitions T. So g_i is a coefficient of a regression on all (T, A),
+//! A coalitional value g_i, i ∈ S_j, is the value with the distribution `w^(2)` in the game
+//! `u_j(T) = E_A[v(Q_A ∪ T)]`. The Shapley and Banzhaf values of u_j are coefficients of a weighted
+//! regression on the coalitions T. Therefore, g_i is a coefficient of a regression on all (T, A),
 //!
 //! ```text
 //! min Σ_A Σ_T w^(1)(A) k(T) (c + Σ_i z_i x_i + Σ_b a_b y_b − v(Q_A ∪ T))²
@@ -22,38 +23,38 @@
 //! regression for u_j. In a sample, the columns a_b remove the separate contributions of the other groups.
 //!
 //! Under the Shapley kernel, `Σ_i z_i = t` is also orthogonal to differences between members, because every
-//! size is symmetric. So the regression only estimates `ψ_i = x_i − mean(x)`, and `g_i = φ_j/s + ψ_i`, where
-//! φ_j is the value of the group in the quotient game. The members sum to the value of the group. φ_j and ψ_i
-//! are drawn independently, so their variances add up.
+//! size is symmetric. The regression therefore only estimates `ψ_i = x_i − mean(x)`, and `g_i = φ_j/s + ψ_i`,
+//! where φ_j is the value of the group in the quotient game. The members sum to the value of the group. φ_j
+//! and ψ_i are drawn independently, so their variances add up.
 //!
 //! # Pairs
 //!
-//! (T, A) is drawn together with (S_j∖T, M∖j∖A), its complement at both levels, which has the same weight. So
-//! all terms that are even about ½ cancel, including interactions of two players. For weighted Banzhaf values
-//! with p ≠ ½, complements have different weights, so coalitions are drawn one by one.
+//! (T, A) is drawn together with (S_j∖T, M∖j∖A), its complement at both levels, which has the same weight.
+//! All terms that are even about ½ therefore cancel, including interactions of two players. For weighted
+//! Banzhaf values with p ≠ ½, complements have different weights, so coalitions are drawn one by one.
 //!
 //! # Leverage scores
 //!
 //! For the columns of members, the leverage score of (T, A) is `w^(1)(A)` times the leverage score of T for s
-//! players, because their Gram matrix is that of the regression for u_j. So A is drawn from its distribution,
-//! and T by leverage scores: under the Shapley kernel, every size t is equally likely. Strata (t, a) are
-//! drawn without replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), which makes full enumeration
-//! exact.
+//! players, because their Gram matrix is that of the regression for u_j. Therefore, A is drawn from its
+//! distribution, and T by leverage scores: under the Shapley kernel, every size t is equally likely. Strata
+//! (t, a) are drawn without replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), so that full
+//! enumeration is exact.
 //!
 //! # Known unions
 //!
 //! If v(Q_A) and D(A) = v(Q_A ∪ S_j) − v(Q_A) are known for the drawn A, `v(Q_A) + (t/s) (D(A) − φ_j)` is
-//! subtracted. For each A, this is linear in t, with the same slope on average. So it is orthogonal to the
-//! columns of members (also for Banzhaf values, because D(A) − φ_j is 0 on average), and changes nothing with
-//! full enumeration. It removes everything that does not concern the group, of any order. In our
-//! measurements, this reduces the squared error by a factor of two to four. The unions are known
+//! subtracted. For each A, this is linear in t, with the same slope on average. It is therefore orthogonal to
+//! the columns of members (also for Banzhaf values, because D(A) − φ_j is 0 on average), and changes nothing
+//! with full enumeration. The subtraction removes all effects that do not concern the group, of any order. In
+//! our measurements, it reduces the squared error by a factor of two to four. The unions are known
 //!
 //! - for all A, if tabulating the 2^m unions takes at most half of the evaluations, or if there are two to
 //!   four groups; then φ_j is exact, too;
 //! - otherwise, for Owen values, along random orders of the groups and their reverses. These orders estimate
 //!   φ_j, and each of them includes one pair of coalitions of members for every group. Both estimates then
-//!   share A, and their covariance is ignored in the standard errors: 95% intervals cover more than 92% in
-//!   our tests.
+//!   share A, and their covariance is ignored in the standard errors: in our tests, 95% intervals cover the
+//!   true value in more than 92% of the cases.
 //!
 //! # Source
 //!
@@ -91,11 +92,11 @@ use estimate::regression;
 /// | two-step Shapley | Leverage SHAP for the groups, and for the members of each group alone |
 /// | quotient, for Shapley, Banzhaf and weighted Banzhaf values | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) for the groups |
 ///
-/// The estimate is exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
-/// `2^(m − 1 + |S_j|)` for each group j. Estimates for games with interactions of at most two players are
-/// exact as soon as the coefficients are determined (except for weighted Banzhaf values). With a single
-/// group, this is the regression for the players with the inner semivalue. With n groups of one player, it is
-/// the regression with the outer semivalue.
+/// The estimate is exact, with standard errors of zero, if the budget covers all coalitions: for m groups S_1
+/// … S_m, these are 2^m, and at most `2^(m − 1 + |S_j|)` for each group j. Estimates for games with
+/// interactions of at most two players are exact as soon as the coefficients are determined (except for
+/// weighted Banzhaf values). With a single group, this is the regression for the players with the inner
+/// semivalue. With n groups of one player, it is the regression with the outer semivalue.
 ///
 /// # Error
 ///
@@ -113,9 +114,9 @@ use estimate::regression;
 /// | 10 of 5 | 0.7 | 0.7–0.9 | 0.8–0.9 | 0.8–1.2 | 1.5–1.9 |
 /// | 14 of 3 | 0.8–0.9 | 0.9 | 0.9 | 0.9–1.0 | 0.8–1.2 |
 ///
-/// So use this method if the unions of groups can be tabulated, and permutations if there are more groups.
-/// With more groups, other coalitional values have two to four times the error of Owen values. With 10 groups
-/// of 5, their squared error is 0.2 of the squared norm for 20n evaluations, and 0.01 for 80n.
+/// Use this method if the unions of groups can be tabulated, and permutations if there are more groups. With
+/// more groups, other coalitional values have two to four times the error of Owen values. With 10 groups of
+/// 5, their squared error is 0.2 of the squared norm for 20n evaluations, and 0.01 for 80n.
 ///
 /// # Budget
 ///
@@ -129,14 +130,15 @@ use estimate::regression;
 ///
 /// Standard errors are computed from the certificates of the regressions, whose variances add up. If nearly
 /// all coalitions are drawn, the remaining error is small and far from normally distributed: ±1.96 standard
-/// errors cover less than 95%. Intervals with Student's t covered 93 to 97% over all budgets and partitions
-/// of our tests. There are no standard errors if some regression is not determined, or would not be
-/// determined without some coalition. The diagnostics contain the sums of ranks and unknowns over all
-/// regressions, the worst condition number and the fewest degrees of freedom. The directions of the errors
-/// are combined from those of the parts. They are unknown if the value within groups is a Banzhaf value and
-/// other groups have columns.
+/// errors cover the true value in fewer than 95% of the cases. Intervals with Student's t covered it in 93 to
+/// 97% of the cases over all budgets and partitions of our tests. There are no standard errors if some
+/// regression is not determined, or would not be determined without some coalition. The diagnostics contain
+/// the sums of ranks and unknowns over all regressions, the worst condition number and the fewest degrees of
+/// freedom. The directions of the errors are combined from those of the parts. They are unknown if the value
+/// within groups is a Banzhaf value and other groups have columns.
 ///
-/// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations. Caches every evaluated coalition.
+/// For each evaluation, takes `O(n²)` time in addition to the evaluation itself. Caches every evaluated
+/// coalition.
 ///
 /// ```
 /// use apportion_estimators::{CoalitionalRegression, Estimator};
@@ -311,7 +313,8 @@ impl Estimator for CoalitionalRegression {
     }
 
     /// Returns the same regressions with growing samples ([`Order::Nested`](apportion_samplers::Order)), in
-    /// which no part's number of evaluations decreases as the budget grows. So nothing is evaluated twice.
+    /// which no part's number of evaluations decreases as the budget grows, so that nothing is evaluated
+    /// twice.
     ///
     /// For values of both groups and members, the evaluations for tabulating the unions of groups are
     /// reserved in advance: the evaluations for members wait until the unions are tabulated. With up to six

@@ -52,8 +52,8 @@ pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
 /// least the one in `at_least`; the sum of `at_least` is at most `total`.
 ///
 /// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`; ties go to the
-/// first part. So the numbers are proportional, rounded with Webster's method. At the [`least`] total, a part
-/// has a pair for every two unknowns.
+/// first part. The numbers are therefore proportional, rounded with Webster's method. At the minimum total
+/// ([`min_evaluations_of`]), a part has a pair for every two unknowns.
 pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) -> Vec<usize> {
     let capacity = |index: usize| parts[index].capacity / 2.0;
     let unknowns = |index: usize| parts[index].unknowns as f64;

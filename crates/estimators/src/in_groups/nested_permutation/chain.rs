@@ -1,7 +1,7 @@
 //! Chains of coalitions that grow element by element, and the contribution of every element.
 
-/// A chain of coalitions from a first to a last one, to which the elements between them are added one by one,
-/// in order and, if antithetic, also in reverse order.
+/// A chain of coalitions from a first to a last one. The elements between them are added one by one, in order
+/// and, if antithetic, also in reverse order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     /// The number of elements L.

@@ -7,8 +7,8 @@
 //!
 //! # Method
 //!
-//! Every scenario has q draws, and the first r scenarios of a random order have one more. So draws are only
-//! added as D grows, and scenarios are drawn without replacement in each round.
+//! Every scenario has q draws, and the first r scenarios of a random order have one more. Draws are therefore
+//! only added as D grows, and scenarios are drawn without replacement in each round.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::error::{EstimatorError, Result};
 use crate::report::Influences;
 use crate::support::product_draws::{Moments, Plan, ProductDraws, ScenarioCoalitions, Strata, averages};
 
-/// The number of scenarios to process in one batch, which bounds the memory.
+/// The number of scenarios to process in one batch, to bound the memory.
 const SCENARIOS_AT_ONCE: usize = 256;
 /// Log2 of the maximum number of draws per scenario. It is limited by the numbering of random streams.
 const DRAW_BITS: u32 = 24;
@@ -45,7 +45,7 @@ pub(super) struct GrownEstimate {
 ///
 /// With at least two draws in each scenario, the standard errors are those of the mean of the scenarios'
 /// means. With fewer draws, they are those of the mean of all draws, as if scenarios were drawn with
-/// replacement, which overestimates the errors. (Extrapolating the variance from the few scenarios with two
+/// replacement; this overestimates the errors. (Extrapolating the variance from the few scenarios with two
 /// draws covered the true value in as few as 61% of the cases.)
 pub(super) fn average(
     game: &dyn Game,

@@ -39,7 +39,6 @@ use crate::support::product_draws::{
 ///
 /// ```text
 /// φ̂_i = (1/D) Σ_d Δ_i^(d), Δ_i = v_b(players up to i in σ) − v_b(players before i in σ)
-///
 /// ```
 ///
 /// If antithetic (the default), the reverse of σ, with groups and members from the last to the first, is
@@ -64,13 +63,13 @@ use crate::support::product_draws::{
 /// quotient game, and all players sum to v_b(N) − v_b(∅). Do not treat the errors of players as independent
 /// when comparing them.
 ///
-/// **Stratified scenarios.** The weights of the scenarios, laid end to end, are divided into `L = min(B,
-/// ⌊D/2⌋)` equal parts. Each part gets the same number of draws, up to one, and the means of the parts are
-/// averaged. So scenarios keep their weights and estimates keep their means, while differences between
-/// scenarios add almost nothing to the variance. They add nothing at all with at least 2B draws and equal
-/// weights; in this case, all players sum to v(N) − v(∅) up to rounding. In marginal games, most of the
-/// variance comes from differences between scenarios. Antithetic orders reduce the remaining variance, and
-/// are worth their evaluations.
+/// **Stratified scenarios.** The weights of the scenarios, laid end to end, are divided into
+/// `L = min(B, ⌊D/2⌋)` equal parts. Each part gets the same number of draws, up to a difference of one, and
+/// the means of the parts are averaged. Scenarios therefore keep their weights and estimates keep their
+/// means, while differences between scenarios add almost nothing to the variance. They add nothing at all
+/// with at least 2B draws and equal weights; in this case, all players sum to v(N) − v(∅) up to rounding. In
+/// marginal games, most of the variance comes from differences between scenarios. Antithetic orders reduce
+/// the remaining variance, and are worth their evaluations.
 ///
 /// The [growing](Estimator::growing) variant draws from the parts in turn, with L = B for any D. With at
 /// least 2B draws, this is the same method; with fewer draws, its standard errors tend to be too large.
@@ -105,7 +104,7 @@ use crate::support::product_draws::{
 /// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
 ///
 /// let truth = Value::owen(partition.clone()).enumerate(&game)?;
-/// // 400 scenario evaluations in addition to v(∅) and v(N): 66 pairs of 6.
+/// // 400 scenario evaluations in addition to v(∅) and v(N) allow 66 pairs of orders with 6 each.
 /// let explanation = NestedPermutation::grouped(SolutionConcept::owen(), partition)?.estimate(&game, 6, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.diagnostics.permutations), (6, Some(132)));
 /// let errors = explanation.std_errors.unwrap();

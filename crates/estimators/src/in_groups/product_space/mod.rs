@@ -62,17 +62,17 @@ use crate::support::product_draws::{
 /// T ⊆ S_j∖i,  A ⊆ M∖j
 /// ```
 ///
-/// The paper's formula contains v_b(S_j), for games with v(∅) = 0. Here v_b(∅) is subtracted from it;
-/// otherwise a group's members would not sum to the value of the group. T and A are independent, but share
-/// the scenario.
+/// S_j is the group of player i, and M is the set of all groups. The paper's formula contains v_b(S_j), for
+/// games with v(∅) = 0. Here v_b(∅) is subtracted from it; otherwise a group's members would not sum to the
+/// value of the group. T and A are independent, but share the scenario.
 ///
 /// **Modes.** By default (*empirical marginal*), scenarios are drawn by their weights, and K̃ is as large as
 /// the budget allows. In the [`true_marginal`](Self::true_marginal) mode, every scenario is used once, with a
-/// new coalition: K = B for any budget, and `ĝ_i = Σ_b w_b Δ_i^(b)`. This is an unbiased estimate of the
+/// new coalition: K̃ = B for any budget, and `ĝ_i = Σ_b w_b Δ_i^(b)`. This is an unbiased estimate of the
 /// value of the game under the distribution from which the background was sampled, and its standard errors
 /// include the sampling of the background. Games of one scenario are rejected.
 ///
-/// **Budget.** Of M evaluations of the game, v(∅) and v(N) are two. The other M − 2 allow `(M − 2) B`
+/// **Budget.** Two of M evaluations of the game are v(∅) and v(N). The other M − 2 allow `(M − 2) B`
 /// evaluations in one scenario. In the result, `evaluations` is the number used, rounded up, and `model_rows`
 /// is the number of rows. `distinct_coalitions` are not counted; they are set to the number of evaluations,
 /// or to the number of all coalitions if that is smaller. The estimate is exact if enumeration costs no more

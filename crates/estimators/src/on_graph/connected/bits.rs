@@ -37,8 +37,8 @@ impl Bits for Vec<u64> {
 
 /// An order-preserving map between positions, stored as blocks: consecutive positions that stay consecutive.
 ///
-/// For lines, there is one block; for grids, there is one block per row. So a set is converted in a few word
-/// operations.
+/// For lines, there is one block; for grids, there is one block per row. A set is therefore converted in a
+/// few word operations.
 #[derive(Debug, Default)]
 pub(crate) struct PositionMap(Vec<Block>);
 

@@ -2,13 +2,14 @@
 //!
 //! # Method
 //!
-//! The coalitions of a player in its neighbourhood, and their coefficients, are listed once for all players
-//! with identical neighbourhoods ([`shape`]). A coalition is given by a set X in one neighbourhood. The
-//! coalition is X itself if the players outside are absent, or N \ X if they are present. Sets are processed
-//! by their first member a. A player that needs such a set has a in its neighbourhood, and all members of the
-//! set have distance at most 2k from a. So the lists of the players in N_k(a) are converted to the nodes of
-//! N_2k(a) from a on ([`bits`]) and sorted, so that equal coalitions of different players are adjacent
-//! ([`window`]). Different nodes a have different sets, so nothing is stored from one node to the next.
+//! The coalitions of a player i in its neighbourhood N_k(i) of order k, and their coefficients, are listed
+//! once for all players with identical neighbourhoods ([`shape`]). A coalition is given by a set X in one
+//! neighbourhood. The coalition is X itself if the players outside are absent, or N \ X if they are present.
+//! Sets are processed by their first member, the node a. A player that needs such a set has the node a in its
+//! neighbourhood, and all members of the set have distance at most 2k from a. The lists of the players in
+//! N_k(a) are therefore converted to the nodes of N_2k(a) from a on ([`bits`]) and sorted, so that equal
+//! coalitions of different players are adjacent ([`window`]). Different nodes a have different sets, so
+//! nothing is stored from one node to the next.
 //!
 //! # Coefficients
 //!
@@ -123,8 +124,8 @@ impl<'a> Plan<'a> {
             .into()
         };
 
-        // A coalition is shared by at most as many players as it has members. So if each of the players with
-        // the most common shape has more than `enough` coalitions, the total exceeds the limit.
+        // A coalition is shared by at most as many players as it has members. Therefore, if each of the
+        // players with the most common shape has more than `enough` coalitions, the total exceeds the limit.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
         let max_members = nodes.iter().map(Vec::len).max().unwrap_or(0);

@@ -42,7 +42,7 @@ impl Neighbourhood {
     }
 
     /// Returns the number of leaves of a shortest-path tree from the player to all nodes of the
-    /// neighbourhood. If any of its leaves are removed, the tree is still connected. So there are at least
+    /// neighbourhood. If any of its leaves are removed, the tree is still connected, so there are at least
     /// 2^leaves connected coalitions.
     fn leaves(&self, graph: &Graph) -> usize {
         let mut seen = vec![false; self.size as usize];
@@ -65,9 +65,9 @@ impl Neighbourhood {
 
 /// The sets X that determine the coalitions of a player, sorted by their first members.
 ///
-/// For a coalition T of the neighbourhood, X is T if the players outside are absent, and N_k(i) \ T if they
-/// are present. So the coalition of all players is X or N \ X. The empty X is omitted, because values are
-/// relative to the value of its coalition.
+/// For a coalition T of the neighbourhood N_k(i), X is T if the players outside are absent, and N_k(i) \ T if
+/// they are present. The coalition to evaluate is therefore X or N \ X. The empty X is omitted, because
+/// values are relative to the value of its coalition.
 pub(crate) struct Shape {
     /// The number of 64-bit words per set.
     width: usize,
@@ -151,8 +151,8 @@ impl List {
 
     /// Appends each connected coalition once: either it contains the player, or the player joins it.
     ///
-    /// The coefficient is M(|U| − 1, b) if the coalition contains the player. It is −M(|U|, b − 1) if the
-    /// player is one of the b neighbours, as for Myerson values.
+    /// For a coalition U with b neighbouring nodes, the coefficient is M(|U| − 1, b) if U contains the
+    /// player, and −M(|U|, b − 1) if the player is one of these nodes, as for Myerson values.
     fn by_boundaries(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         let mut within = self.inside.clone();
         visit(graph, root, within.view(), |set| {

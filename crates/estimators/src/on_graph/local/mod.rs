@@ -19,7 +19,7 @@
 //! ```
 //!
 //! (v_P is the value of the piece's coalition. The c_i(P) of a player sum to zero, so adding a constant has
-//! no effect.) So every piece is visited once, and its value is added to the sums of all players whose
+//! no effect.) Every piece is therefore visited once, and its value is added to the sums of all players whose
 //! neighbourhood contains it. Only sums are stored.
 
 mod pieces;
@@ -141,7 +141,7 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
-        // The count is below 2^63. So was the number of pieces of every earlier node.
+        // The number of pieces of one node is below 2^63, so the cast does not truncate it.
         pieces += Owner::for_node(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;

@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
-/// The maximum number of nodes in a neighbourhood, so that its pieces fit in 64-bit masks, of which one bit
-/// is never set.
+/// The maximum number of nodes in a neighbourhood, so that its pieces fit in 64-bit masks in which one bit is
+/// never set.
 pub(super) const MAX_NODES: usize = 63;
 
 /// The bit that no mask contains.

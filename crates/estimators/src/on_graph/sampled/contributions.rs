@@ -22,7 +22,7 @@ pub(super) struct PlayerEstimate {
     pub(super) share: f64,
 }
 
-/// The kind of draws for one player.
+/// The specification of the draws for one player.
 pub(super) struct Draws<'a> {
     pub(super) player: usize,
     /// The neighbourhood of the player.

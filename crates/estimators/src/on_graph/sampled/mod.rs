@@ -58,8 +58,8 @@ pub enum LocalMethod {
 ///
 /// **Budget.** All players get the same number of evaluations. If this number covers all coalitions in a
 /// neighbourhood, they are enumerated, and the remaining evaluations go to the other players. A coalition
-/// that is drawn by several players, or twice by one, is evaluated once. So fewer evaluations than the budget
-/// may be used, all of them distinct. A budget for all coalitions in all neighbourhoods yields
+/// that is drawn for several players, or twice for one, is evaluated once. Fewer evaluations than the budget
+/// may therefore be used, all of them distinct. A budget for all coalitions in all neighbourhoods yields
 /// [exact](OnGraph) values.
 ///
 /// **Standard errors** are computed from each player's own draws, independent of the other players. They are

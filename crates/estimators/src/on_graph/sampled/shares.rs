@@ -42,7 +42,7 @@ pub(super) fn fill(shares: &mut [Share], unit: usize, total: usize) {
         let level = units.saturating_mul(unit);
         shares.iter().fold(0usize, |sum, share| sum.saturating_add(share.at(level)))
     };
-    // At a level above the total, every share that is not whole would exceed the total.
+    // At a level above the total, a share exceeds the total unless it covers its whole neighbourhood.
     let (mut below, mut above) = (0, total / unit + 1);
     while above - below > 1 {
         let middle = below + (above - below) / 2;

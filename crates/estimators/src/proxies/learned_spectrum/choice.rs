@@ -12,7 +12,7 @@ const MAX_COMPARED_PAIRS: usize = 320;
 const MIN_COMPARED_PAIRS: usize = 12;
 
 /// Returns the squared residual of each pair, multiplied by 1 minus its inclusion probability, for one
-/// output. Infinite if the coefficients are not determined without the pair.
+/// output. It is infinite if the coefficients are not determined without the pair.
 pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64> {
     let own = left.iter().skip(output).step_by(sampled.outputs);
     own.zip(&sampled.free)
@@ -25,8 +25,9 @@ pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64
 }
 
 /// Returns, for each output, the largest noise strength whose residuals are within one paired standard error
-/// of those of the best strength. So if the data are inconclusive, the prior has no effect. If the prior
-/// includes single players, a strong noise would make them all equal, so the best strength is used instead.
+/// of those of the best strength. If the data are inconclusive, the prior therefore has no effect. If the
+/// prior includes single players, a strong noise would make them all equal, so the best strength is used
+/// instead.
 pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = fit.strengths();
     let left: Vec<Vec<f64>> = strengths.iter().map(|&strength| fit.left_out(strength)).collect();

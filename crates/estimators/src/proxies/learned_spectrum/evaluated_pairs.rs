@@ -3,9 +3,10 @@
 //!
 //! If `v(S) + v(S̄)` is the same for every S, one coalition of a pair determines the other. This holds for
 //! additive games, and for voting games with a quota of half the weight. Some pairs are evaluated in full
-//! first. If their sums vary much less than the residuals of single players for their differences, the sum is
-//! assumed to be constant: halving the cost of a pair is worth more than the resulting noise. The evaluated
-//! coalition of a pair is random, so a pair with a different sum adds noise to the odd part, but no bias:
+//! first. If their sums vary much less than the residuals of a regression of their differences on single
+//! players, the sum is assumed to be a constant c: halving the cost of a pair is worth more than the
+//! resulting noise. The evaluated coalition of a pair is random, so a pair with a different sum adds noise to
+//! the odd part d, but no bias. With the even part `e(S) = (v(S) + v(S̄))/2`:
 //!
 //! ```text
 //! d̂(S) = ±(v(T) − c/2),  T = S or S̄ by the toss of a coin,    E d̂(S) = d(S),    Var d̂(S) = (e(S) − c/2)²
@@ -28,16 +29,15 @@ use crate::run::Evaluations;
 const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
-/// Two limits on the number of first pairs per free column: the minimum for estimating the residuals of
-/// single players, and the maximum that is used for this estimate.
+/// Two limits on the number of first pairs per column without a prior: the minimum for a regression on single
+/// players, and the maximum that is used for it.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
-/// The maximum number of free columns for this estimate. With more columns, it would take as long as the
-/// result.
+/// The maximum number of columns of this regression. With more columns, it would take as long as the result.
 const MAX_COLUMNS: usize = 200;
 /// The maximum number of times that the sample is redrawn to contain more pairs.
 const ROUNDS: usize = 3;
 /// The maximum variance of the pairs' sums with which the sum is assumed to be constant, relative to the
-/// residuals of single players for the pairs' differences.
+/// residuals of a regression of the pairs' differences on single players.
 const SHARE: f64 = 0.3;
 /// The maximum difference with which sums count as equal, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
@@ -106,7 +106,7 @@ impl EvaluatedPairs {
         };
         let left = 2 * pairs - first.len();
         let mut sample = more(2 * left)?;
-        // Pairs whose values are already known make room for other pairs.
+        // Pairs whose values are already known take no evaluations, so the sample can contain more pairs.
         for _ in 0..ROUNDS {
             let larger = more(sample.coalitions().len() + 2 * (left - news(&sample)))?;
             if news(&larger) > left {

@@ -75,7 +75,8 @@ impl Family {
         }
     }
 
-    /// Returns a prior with at most `most` explicit products.
+    /// Returns the prior of [`Heredity`](Self::Heredity) on odd products without its smooth parts, limited to
+    /// the `most` products with the largest variances.
     pub(super) fn terms(players: usize, screened: &ScreenResults, most: usize) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let mut terms = with_triples(players, screened, if found > 0.0 { found } else { 1.0 });

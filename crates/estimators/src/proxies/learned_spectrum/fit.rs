@@ -4,8 +4,8 @@
 //! d(S) = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S)
 //! ```
 //!
-//! The β_i are free, or have a separate prior if there are too few pairs. Shapley values satisfy `Σ_T β_T =
-//! d(N)` exactly. With `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, the regression is
+//! The β_i are free (without a prior), or have a separate prior if there are too few pairs. Shapley values
+//! satisfy `Σ_T β_T = d(N)` exactly. With `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, the regression is
 //!
 //! ```text
 //! d(S) − x̄ d(N) = Σ_i b_i x_i + Σ_T β_T (χ_T(S) − x̄),    x̄ = (2|S| − n)/n.
@@ -18,7 +18,7 @@ use super::sampled::Sampled;
 use crate::error::Result;
 use crate::surrogate::prior::{Prior, Signs};
 
-/// How the coefficients of single players are estimated.
+/// The estimation of the coefficients of single players.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Linear {
     /// Estimated from the pairs alone, without a prior.
@@ -186,7 +186,7 @@ impl Fit {
         self.ridge.degrees_of_freedom(strength)
     }
 
-    /// Returns the leave-one-out residuals of each pair, multiplied by `√w`, k × outputs.
+    /// Returns the leave-one-out residuals of each pair, multiplied by `√w`, pairs × outputs.
     pub(super) fn left_out(&self, strength: f64) -> Vec<f64> {
         self.ridge.left_out(strength)
     }
@@ -231,7 +231,7 @@ impl Fit {
         let functionals = Functionals { count: n, of_columns: &of_columns, covariances: &covariances };
         let mut estimate = self.ridge.estimate(&functionals, strength);
         if self.is_constrained {
-            // The remaining sum is rounding error compared with each value.
+            // Remove the remaining error of the sum, which is rounding error compared with each value.
             for output in 0..self.outputs {
                 let own = || (output..n * self.outputs).step_by(self.outputs);
                 let sum: f64 = own().map(|at| estimate.values[at]).sum();
@@ -275,8 +275,9 @@ impl Fit {
     }
 }
 
-/// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` is given if d(N)
-/// is satisfied exactly: the covariances of each pair with d(N), and the variance of d(N).
+/// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` is set if the
+/// constraint `Σ_T β_T = d(N)` holds exactly: the covariances of each pair with d(N), and the variance of
+/// d(N).
 fn covariances(
     prior: &Prior,
     linear: Linear,

@@ -30,8 +30,8 @@ pub(super) struct Remainders {
     /// the trees that have not seen the pair, and the mean prediction of all trees. The weight of the latter
     /// is the inclusion probability of the pair (see [`folds`](crate::support::folds)).
     pub(super) estimated: Sampled,
-    /// Remainders for estimating errors: the predictions subtracted from each pair are by trees that have not
-    /// seen it.
+    /// Remainders for estimating errors: the predictions subtracted from each pair are those of trees that
+    /// have not seen it.
     pub(super) unseen: Sampled,
 }
 
@@ -62,7 +62,8 @@ impl Remainders {
                 for (pair, said) in said.chunks_exact(2).enumerate() {
                     less.odd[pair * outputs + output] -= 0.5 * (said[0] - said[1]);
                 }
-                // Shapley values of the trees sum to their prediction for N, up to rounding.
+                // For Shapley values, ĝ(N) is zero up to rounding, because the values of the trees sum to
+                // their prediction for N.
                 if *value != Semivalue::Shapley {
                     less.half_total[output] -= 0.5 * crossed.full;
                     (rows / 2..sampled.len())

@@ -20,14 +20,14 @@
 //!
 //! - As the prior vanishes, the result approaches that of Leverage SHAP or Kernel Banzhaf on the same sample.
 //!   This result is used whenever the data do not show that the prior helps.
-//! - If there are enough pairs, single players stay free. So in the limit of many pairs, the result is the
-//!   projection of the game on linear games and products together. Under the Shapley kernel, the Shapley
-//!   value of this projection is that of the game: a wrong prior costs accuracy, not correctness.
+//! - If there are enough pairs, single players have no prior. In the limit of many pairs, the result is
+//!   therefore the projection of the game on linear games and products together. Under the Shapley kernel,
+//!   the Shapley value of this projection is that of the game: a wrong prior costs accuracy, not correctness.
 //! - `φ̃ = G d` is linear in the targets once the prior is fixed. The error of a pair is its leave-one-out
 //!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability of pair k.
 //! - If single players have a prior, too, V ignores the resulting bias. Such a prior is only used because it
-//!   predicts better than the regression on free single players. So V is raised to the variance of this
-//!   regression if it is lower, and is unknown if there is no such regression.
+//!   predicts better than the regression on free single players (without a prior). V is therefore raised to
+//!   the variance of this regression if it is lower, and is unknown if there is no such regression.
 //!
 //! # Modules
 //!
@@ -97,9 +97,9 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 /// that its screens have not seen. If both comparisons are inconclusive, the result is the regression on
 /// single players. The choice is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
-/// If the sums of the first pairs hardly vary compared with the residuals of single players for their
-/// differences, only one coalition of each further pair is evaluated. This yields nearly twice as many pairs.
-/// Growing draws do not do this.
+/// If the sums of the first pairs hardly vary compared with the residuals of a regression of their
+/// differences on single players, only one coalition of each further pair is evaluated. This yields nearly
+/// twice as many pairs. Growing draws do not do this.
 ///
 /// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
 /// are computed from leave-one-out residuals.
@@ -161,8 +161,8 @@ impl Default for LearnedSpectrum {
 /// The maximum number of pairs for solving the regression in the space of pairs. For more pairs, it is solved
 /// in the space of products.
 const MAX_PAIRS: usize = 900;
-/// The minimum degrees of freedom of the errors. It applies even if the prior leaves few pairs free, because
-/// the leave-one-out residual of a pair is not part of its own fit.
+/// The minimum degrees of freedom of the errors. It applies even if the fit leaves fewer, because the
+/// leave-one-out residual of a pair is not part of its own fit.
 const MIN_DEGREES: f64 = 5.0;
 /// The largest ratio between the squared residuals on unseen parts of the sample and the leave-one-out
 /// residuals that can be explained by fewer pairs and different products. Above this ratio, the variances are
@@ -170,7 +170,8 @@ const MIN_DEGREES: f64 = 5.0;
 const MAX_RESIDUAL_RATIO: f64 = 2.0;
 /// The factor that converts squared leave-one-out residuals to variances of errors if a prior is used. It is
 /// needed because the prior's screens have seen every pair, so the residuals are too small. Without this
-/// factor, 95% intervals cover 90% for sums of 100 unanimity games of 20 players at 20n.
+/// factor, 95% intervals cover the true value in only 90% of the cases for sums of 100 unanimity games of 20
+/// players at 20n.
 const OPTIMISM: f64 = 1.4;
 /// The maximum number of products in a regression that is solved in their space.
 const MAX_PRODUCTS: usize = 1000;
@@ -338,7 +339,7 @@ impl LearnedSpectrum {
         let (n, outputs) = (game.players(), game.outputs());
         check_memory_of_pairs(n, outputs, self.memory(n, outputs, budget))?;
         if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
-            // One pass over all coalitions is sufficient for both.
+            // One pass over all coalitions is sufficient for the values and the indices.
             let mut table = vec![0.0; outputs << n];
             game.values(&Coalitions::from_masks(n, 0..1 << n), &mut table)?;
             let table = TabulatedGame::new(table, outputs)?;
@@ -465,14 +466,16 @@ impl Answer {
             directions: vec![0.0; outputs],
             chosen: vec![String::new(); outputs],
         };
-        // If the linear part is free, a strong noise already removes the prior.
+        // If single players are free, a strong noise already removes the prior, so this regression is not
+        // required.
         let alone = match linear {
             Linear::Free => None,
             Linear::Prior(_) => {
                 Some(ValidatedFit::new(Fit::without_prior(sampled, linear, wanted)?, sampled))
             }
         };
-        // If single players have a prior, the errors are at least those of this regression.
+        // If single players have a prior, the errors are at least those of the regression on free single
+        // players.
         let plain = match linear {
             Linear::Free => None,
             Linear::Prior(_) => Fit::without_prior(sampled, Linear::Free, wanted)
@@ -600,7 +603,7 @@ impl ValidatedFit {
     }
 
     /// Returns the change in each player's value if a pair is left out, for one output, players × pairs. The
-    /// variances are multiplied by `factor`.
+    /// squares of the changes are multiplied by `factor`.
     fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
         let pairs = sampled.len();
         let of_pair = |(at, influence): (usize, &f64)| {

@@ -11,9 +11,9 @@
 //! # Errors
 //!
 //! All products have a prior, and `Σ_k f_k (G_k r_k)²` ignores its bias: a product that the prior excludes
-//! would have no error at all. So a regression of the residuals r_k on the product of the two players alone
-//! provides a lower bound on the variance of an index. This product is 0 if both or neither of the players
-//! are in S, and otherwise −2:
+//! would have no error at all. Therefore, a regression of the residuals r_k on the product of the two players
+//! alone provides a lower bound on the variance of an index. Its column `χ_{i,j}(S) − 1` is 0 if both or
+//! neither of the players are in S, and otherwise −2:
 //!
 //! ```text
 //! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that separate i and j
@@ -43,11 +43,12 @@ use crate::surrogate::product::{Product, merged, strongest};
 /// The maximum number of pairs of coalitions in the regression. If there are more, only every second (third,
 /// …) pair is used.
 const MAX_ROWS: usize = 1600;
-/// The number of pairs of players to process in one step, which bounds the memory.
+/// The number of pairs of players to process in one step, to bound the memory.
 const BLOCK: usize = 512;
 /// The factor that converts squared leave-one-out residuals to variances of errors. It is larger than for
 /// values, because the largest products are selected, partly by chance. For games of noise with 10 players,
-/// 95% intervals cover 96 to 99% with this factor, and 83 to 95% with 1.4 and without U.
+/// 95% intervals cover the true index in 96 to 99% of the cases with this factor, and in 83 to 95% with 1.4
+/// and without U.
 const OPTIMISM: f64 = 2.5;
 /// The weight of an unseen draw in an index, relative to its weight in a value.
 const TWICE: f64 = 2.0;
@@ -138,8 +139,8 @@ impl Pairs {
         Ok(found)
     }
 
-    /// Adds the allowance for unseen events, scaled as in the errors of `values`, which do not include it
-    /// yet.
+    /// Adds the allowance for unseen events, with twice its weight in `values`, whose errors must not include
+    /// it yet.
     pub(super) fn with_unseen(mut self, values: &Explanation) -> Self {
         let outputs = values.outputs();
         let (unseen, _) = values.unseen();
@@ -185,9 +186,10 @@ impl Pairs {
     }
 }
 
-/// Returns a prior with the even products of the screens, and with pairs of players whose products of signs
-/// correlate with the even part by more than chance. Both parts have the same total variance for pairs: `τ² ∝
-/// c² − z² σ²` with the correlation c, its error σ, and `z² = 2 ln (n (n − 1)/2)`.
+/// Returns a prior with three parts: the even products of the screens; the pairs of players whose products of
+/// signs correlate with the even part by more than chance; and all pairs, with equal variances. The first two
+/// parts have the same total variance, and the third has a tenth of it. In the second part, `τ² ∝ c² − z² σ²`
+/// with the correlation c, its error σ, and `z² = 2 ln (n (n − 1)/2)`.
 fn correlated(sampled: &Sampled, screened: &ScreenResults) -> Prior {
     let (n, outputs, rows) = (sampled.players, sampled.outputs, sampled.len());
     let weight: f64 = sampled.weights.iter().sum();
@@ -298,7 +300,7 @@ impl EvenRegression {
     }
 
     /// Returns the variance of β_ij in a regression of the residuals on the product of the two players alone.
-    /// Infinite if no pair of coalitions separates these players.
+    /// It is infinite if no pair of coalitions separates these players.
     fn min_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
         let (mut squares, mut weights) = (0.0, 0.0);
         for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
@@ -356,7 +358,7 @@ mod tests {
                 assert!((of_all_products(n, weight) - expected).abs() < 1e-12 * expected, "{n}");
             }
         }
-        // A large n must not underflow.
+        // The result for a large n must not underflow.
         let many = of_all_products(5000, &shapley);
         assert!(many > 0.0 && many < 1e-4, "{many}");
     }

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The screens, whose squared coefficients are averaged. Trees of depth 3 to 5 find products of up to this
-/// number of players.
+/// The screens, whose squared coefficients are averaged. Trees of depth 3 to 5 find products of up to 5
+/// players.
 const SCREENS: [Boosting; 3] = [
     Boosting { trees: 100, depth: 5, rate: 0.2 },
     Boosting { trees: 100, depth: 4, rate: 0.2 },

@@ -15,8 +15,8 @@ use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified, draws_of_units, free_shares, sample_is_complete};
 use crate::surrogate::interface::FittedSurrogate;
 
-/// The minimum number of pairs (rows) of a regression, in excess of its unknowns, for estimating the factor c
-/// from residuals.
+/// The minimum number of pairs (or unpaired rows) of a regression, in excess of its unknowns, for applying it
+/// to remainders. With fewer, the surrogates are used alone.
 const SPARE: usize = 8;
 /// The mean squared value of a remainder, in units of its variance, above which the surrogate's values count
 /// as inconsistent with its predictions.
@@ -31,7 +31,7 @@ enum Solver<'a> {
     Reuse { sample: &'a Sample, value: &'a Semivalue },
 }
 
-/// How the surrogates are used for the result.
+/// The use of the surrogates for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The surrogates are not used. With far fewer rows than unknowns, the minimum-norm regression is more
@@ -288,7 +288,8 @@ impl ProxyResidual {
                 write_output(&mut subtracted, output, outputs, &less(&crossed.subtracted));
                 write_output(&mut unseen, output, outputs, &less(&crossed.unseen));
             } else {
-                // R determines at most the sum of the rest, which it divides equally.
+                // Apply R to zeros for all coalitions except N, so that it at most divides the remaining sum
+                // equally.
                 write_output(&mut subtracted, output, outputs, &vec![0.0; own.len()]);
                 errors = StandardErrors::Omitted;
                 let part = 1.0 / crossed.models.len() as f64;

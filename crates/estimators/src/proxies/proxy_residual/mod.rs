@@ -9,18 +9,18 @@
 //! # Estimate
 //!
 //! Regressions and adjusted sample reuse are exact for additive games with any sample, and the value of g̃ is
-//! zero. So subtracting any multiple c of g̃ from the game does not change its value, but removes the noise
-//! that g̃ and the game have in common:
+//! zero. Subtracting any multiple c of g̃ from the game therefore does not change its value, but removes the
+//! noise that g̃ and the game have in common:
 //!
 //! ```text
 //! φ̃ = R(v − c ĝ)
 //! ```
 //!
-//! where R is the estimator. Each coalition is predicted by surrogates that were not fitted to it (the models
-//! of folds, [`crate::support::folds`]), so that overfitting does not make residuals too small. The factor c,
-//! between 0 and 1, is estimated from the correlation between the residuals of the game and those of the
-//! surrogate. Standard errors are those of R, from the residuals of coalitions for the surrogate that has not
-//! seen them.
+//! where R is the estimator. In ĝ, each coalition is predicted by surrogates that were not fitted to it (the
+//! models of folds, [`crate::support::folds`]), so that overfitting does not make residuals too small. The
+//! factor c, between 0 and 1, is estimated from the correlation between the residuals of the game and those
+//! of the surrogate. Standard errors are those of R, from the residuals of coalitions for the surrogate that
+//! has not seen them.
 
 mod explain;
 
@@ -67,9 +67,9 @@ const DEPTH: usize = 10;
 /// ([`Surrogate`]). For each fold, the surrogate is fitted to the sample without this fold.
 ///
 /// A surrogate may be wrong, overfit, fail or return infinity: this only reduces accuracy. But if its values
-/// are not those of its predictions, it would bias the result. So R is applied to its predictions, too. If
-/// the values that R finds are farther from zero than five standard errors explain, the surrogate is not
-/// used.
+/// are not those of its predictions, it would bias the result. Therefore, R is also applied to its
+/// predictions. If the values that R finds are farther from zero than five standard errors explain, the
+/// surrogate is not used.
 ///
 /// # Standard errors
 ///

@@ -1,14 +1,16 @@
 //! The size distribution of drawn coalitions.
 
-/// The size distribution of drawn coalitions.
+/// The size distribution q of drawn coalitions, for n players. P is the size distribution of the value
+/// ([`Semivalue::size_distribution`](apportion_values::Semivalue::size_distribution)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum SamplingDistribution {
     /// The distribution that is optimal for the value: `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`.
     ///
-    /// It minimizes the sum, over the players, of the variances of unnormalized means, `Σ_s (n²/q(s))
-    /// [P(s−1)²/s + P(s)²/(n−s)]`, if all `v(S)²` are equal. For Banzhaf values, all coalitions are equally
-    /// likely; for Shapley values, the distribution is [`OneSampleFitsAll`](Self::OneSampleFitsAll). For
-    /// several values estimated together, the term in brackets is summed over the values. The default.
+    /// It minimizes the sum, over the players, of the variances of unnormalized means,
+    /// `Σ_s (n²/q(s)) [P(s−1)²/s + P(s)²/(n−s)]`, if all `v(S)²` are equal. For Banzhaf values, all
+    /// coalitions are equally likely; for Shapley values, the distribution is
+    /// [`OneSampleFitsAll`](Self::OneSampleFitsAll). For several values estimated together, the term in
+    /// brackets is summed over the values. The default.
     #[default]
     Specific,
     /// `q(s) ∝ 1/√(s (n−s))` for all values (Li and Yu, 2024), so that one sample can be used for all of
@@ -30,7 +32,7 @@ impl SamplingDistribution {
     }
 }
 
-/// Returns `P(s−1)²/s + P(s)²/(n−s)` for a size in `1..n`.
+/// Returns `P(s−1)²/s + P(s)²/(n−s)` for a size s in `1..n`, where `joined` is P.
 pub(super) fn squared_weight(joined: &[f64], size: usize) -> f64 {
     joined[size - 1].powi(2) / size as f64 + joined[size].powi(2) / (joined.len() - size) as f64
 }

@@ -31,8 +31,8 @@
 //! # Sources
 //!
 //! For Banzhaf values: Wang and Jia, *Data Banzhaf*, AISTATS 2023. Sampling distributions: Li and Yu, *One
-//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024.
-//! They average within each size, which we found less accurate for Shapley values with few coalitions per
+//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024. Li
+//! and Yu average within each size. We found this less accurate for Shapley values with few coalitions per
 //! size, and about as accurate otherwise. Regression adjustment: Witter, Liu and Musco, *Regression-adjusted
 //! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling this is the
 //! generalized regression estimator (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
@@ -158,8 +158,8 @@ impl MaximumSampleReuse {
         }
     }
 
-    /// Creates regression-adjusted MSR for `value`: draws without replacement, from whose values a linear
-    /// model is subtracted.
+    /// Creates regression-adjusted MSR for `value`: coalitions are drawn without replacement, and a linear
+    /// model is subtracted from their values.
     pub fn adjusted(value: Semivalue) -> Self {
         Self { draws: Draws::FixedCounts, adjustment: Adjustment::Linear, ..Self::new(value) }
     }

@@ -137,8 +137,8 @@ impl Reuse<'_> {
         Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)
     }
 
-    /// Returns the weighted means of `gains` on both sides of each player. If no row of positive weight was
-    /// drawn on a side, uses `full` or `empty` instead.
+    /// Returns the weighted means of `gains` over the rows with each player, and over the rows without it. If
+    /// no such row has positive weight, uses `full` or `empty` instead.
     fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
         let side = |by_size: &[f64], held: bool, end: &[f64]| {
             let weights: Vec<f64> = self.weigh(by_size).collect();
@@ -162,8 +162,8 @@ impl Reuse<'_> {
     }
 
     /// Returns the standard errors (n × k) of the difference between the two means, computed from the
-    /// deviations of the rows, and the error distribution after fitting `unknowns` coefficients. Returns
-    /// `None` if some player has too few rows.
+    /// deviations of the rows, and the error distribution after fitting `unknowns` coefficients. Also returns
+    /// the influences of the rows. Returns `None` if some player has too few rows.
     fn judge(
         &self,
         gains: &[f64],
@@ -223,8 +223,8 @@ impl Reuse<'_> {
         Some((errors, self.distribution(gains, &sides, unknowns)))
     }
 
-    /// Estimates the error distribution from the contributions of all rows, or of every few rows if there are
-    /// many.
+    /// Estimates the error distribution from the contributions of all rows, or of at most [`MAX_JUDGED_ROWS`]
+    /// evenly spaced rows if there are more.
     fn distribution(
         &self,
         gains: &[f64],

@@ -50,7 +50,8 @@ impl SizeWeights {
                 },
             )
             .collect();
-        // This is (P(s−1)²/s + P(s)²/(n−s)) / E(s)², in terms of the weights of the rows.
+        // This is (1 − π_s) (P(s−1)²/s + P(s)²/(n−s)) / E(s)² up to a factor, in terms of the weights of the
+        // rows.
         let regression = of_sizes(&|size| {
             let s = size as f64;
             free[size] * (holding[size].powi(2) * s + lacking[size].powi(2) * (n - s))

@@ -34,8 +34,7 @@ use crate::support::product_draws::{
 };
 use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 
-/// How a draw evaluates a game that averages over several scenarios (background rows, the references of the
-/// paper).
+/// The scenarios (background rows, the references of the paper) in which a draw evaluates a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum References {
     /// The average over all scenarios. An evaluation takes one model row per scenario. The default.
@@ -60,11 +59,11 @@ pub enum References {
 ///
 /// **Several references.** With [`References::Drawn`], in a game of B scenarios, each draw uses one scenario
 /// b, drawn by its weight, and also evaluates v_b(∅) and v_b(N). Then `m` evaluations allow `(m − 2) B`
-/// evaluations in one scenario, in addition to v(∅) and v(N). So less than
-/// [`minimum_budget`](Estimator::minimum_budget) may be sufficient; `evaluations` are rounded up. The
-/// estimate stays unbiased. The values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios, which
-/// the standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly
-/// over its draws, which is better for a single budget. Its samples only grow in its
+/// evaluations in one scenario, in addition to v(∅) and v(N). Less than
+/// [`minimum_budget`](Estimator::minimum_budget) may therefore be sufficient; `evaluations` are rounded up.
+/// The estimate stays unbiased. The values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios; the
+/// standard errors account for this. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly
+/// over its draws, so that it is better for a single budget. Its samples only grow in its
 /// [growing](Estimator::growing) variant.
 ///
 /// **Choice of orders.** The table shows mean squared errors relative to antithetic orders at the same number
@@ -93,8 +92,8 @@ pub enum References {
 /// count the distinct ones. Here, `distinct_coalitions` is set to the number of evaluations, or to the number
 /// of all coalitions if that is smaller.
 ///
-/// Takes `O(E + m n/64 + T n)` time, where E is the time of `m` evaluations. Stores `O(n k)` numbers, and 2
-/// MiB of coalitions with their values.
+/// Takes `O(E + m n/64 + T n)` time, where E is the time of `m` evaluations. Stores `O(n k)` numbers for k
+/// outputs, and at most 2 MiB of coalitions, with their values.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, OptimizedMonteCarlo};
@@ -114,7 +113,7 @@ pub enum References {
 pub struct OptimizedMonteCarlo {
     /// The orders in a draw; defaults to [`Orders::Antithetic`].
     pub orders: Orders,
-    /// How a draw evaluates a game of several scenarios; defaults to [`References::Averaged`].
+    /// The scenarios in which a draw evaluates a game; defaults to [`References::Averaged`].
     pub references: References,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
@@ -205,7 +204,7 @@ impl Estimator for OptimizedMonteCarlo {
         evaluations.count += draws * pattern.rows();
         let bounded = BoundedDraws { draws, span: 2.0 };
         let distinct_coalitions = at_most_all(evaluations.count, players);
-        // The sum over all players has no error, which removes one direction.
+        // The sum over all players has no error, so there is one direction fewer.
         let diagnostics = diagnostics(pattern, &moments, &distribution, players - 1, Some(bounded));
         let (values, errors) = (moments.mean().collect(), std_errors(&moments));
         let explanation = evaluations.explain(self, values, errors, seed, diagnostics);

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// The evaluations of v(∅) and v(N) are additional.
 ///
-/// In a balanced draw, every player takes every position twice, once forwards and once in reverse. So
-/// differences between positions add nothing to the variance, for example if contributions decrease with the
-/// size of the coalition. A random order arranged in a circle has n(n − 1) proper arcs, which are the
-/// coalitions in its n rotations. The complement of an arc is an arc, so the n reverses need no additional
-/// evaluations.
+/// In a balanced draw, every player takes every position twice, once forwards and once in reverse.
+/// Differences between positions, for example if contributions decrease with the size of the coalition,
+/// therefore add nothing to the variance. A random order arranged in a circle has n(n − 1) proper arcs, which
+/// are the coalitions in its n rotations. The complement of an arc is an arc, so the n reverses need no
+/// additional evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Orders {
     /// Independent orders, as in the paper.
@@ -183,7 +183,7 @@ mod tests {
                 assert_eq!(walks(orders, &order).len(), pattern.walks());
                 let got: BTreeSet<Vec<u64>> = rows.iter().map(|row| row.words().to_vec()).collect();
                 assert_eq!(got, walked, "{orders:?}");
-                // Two players have one order and its reverse, whose prefixes are complements of each other.
+                // No coalition is evaluated twice.
                 assert_eq!(got.len(), rows.len(), "{orders:?}, {players}");
             }
         }

@@ -47,15 +47,15 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// **Allocation.** With [`Neyman`](Allocation::Neyman), each stratum first gets four equal draws. Then the
 /// same number of evaluations is spent on allocated draws as on equal ones, both numbers are doubled, and so
 /// on. The draws from a stratum have two halves, and the draws of each half are allocated by the variances of
-/// the other half. So the estimate and its variance are unbiased, although the numbers of draws depend on the
-/// draws; `μ̃_il` is then the mean of the means of both halves. The draws for a budget are a subset of the
-/// draws for every larger budget.
+/// the other half. The estimate and its variance are therefore unbiased, although the numbers of draws depend
+/// on the draws; `μ̃_il` is then the mean of the means of both halves. The draws for a budget are a subset of
+/// the draws for every larger budget.
 ///
 /// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, or, if allocated, the sum for both halves divided by
 /// four, with a factor `1 − c/C(n−1, l)` without replacement. There are none if a stratum with several
-/// coalitions has one draw. Contributions that are equal in all draws from a stratum have no variance,
-/// although there may be rare others. The degrees of freedom are those of Welch and Satterthwaite for the
-/// player that has the fewest. Errors of different players are independent.
+/// coalitions has only one draw. If all draws from a stratum are equal, the estimated variance is zero,
+/// although there may be rare other contributions. The degrees of freedom are those of Welch and
+/// Satterthwaite for the player that has the fewest. Errors of different players are independent.
 ///
 /// **When it helps.** Stratification always helps compared with [`MonteCarlo`](crate::MonteCarlo), which
 /// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders that all
@@ -121,7 +121,7 @@ impl StratifiedMonteCarlo {
 const MAX_DRAWS: usize = 1 << 40;
 
 /// The maximum number of players for which games are always enumerated. For up to four players, drawing from
-/// every stratum takes more evaluations than there are coalitions.
+/// every stratum takes at least as many evaluations as there are coalitions.
 const ALWAYS_ENUMERATED: usize = 4;
 
 impl Estimator for StratifiedMonteCarlo {
@@ -233,8 +233,8 @@ fn estimates(
         let first = known.alone[at] - ends.empty[output];
         *value = distribution[0] * first + distribution[players - 1] * last;
     }
-    // These are the squared standard errors, and the sum of their squares divided by their degrees of
-    // freedom.
+    // These are the squared standard errors, and the sums of the squares of their terms, each divided by its
+    // degrees of freedom.
     let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
     let (mut influences, mut shares) = (Influences::none(players * outputs), vec![0.0; players * outputs]);
     let (mut has_errors, mut is_exact) = (true, true);

@@ -5,9 +5,9 @@
 //! If the numbers of draws depend on the draws, the mean of all draws is biased: a stratum whose first few
 //! contributions agree by chance is not drawn from again. Here, every stratum has two sides, which are
 //! independent halves of its draws. The number of draws on one side depends only on the variances of the
-//! *equal* draws on the other side, whose number depends on nothing but the budget. So the number of draws on
-//! a side is independent of the draws there. The mean of a side and its variance are unbiased, and so is the
-//! mean of both sides.
+//! *equal* draws on the other side, whose number depends on nothing but the budget. The number of draws on a
+//! side is therefore independent of the draws there. The mean of a side and its variance are unbiased, and so
+//! is the mean of both sides.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use super::strata::Strata;
 use crate::error::Result;
 use crate::report::RunningMoments;
 
-/// How draws are allocated to strata.
+/// The allocation of draws to strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Allocation {
     /// The same number of draws from every stratum.
@@ -30,8 +30,8 @@ pub enum Allocation {
     Neyman,
 }
 
-/// The coalition values that are known before any draw: of each single player, and of all players but one, k
-/// numbers each.
+/// The coalition values that are known before any draw, one number per output: of each single player, and of
+/// all players but one.
 pub(crate) struct KnownValues {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
@@ -283,7 +283,8 @@ impl Entry {
         Self { gain, stratum, drawn }
     }
 
-    /// Returns the sort key: first the priority, then the number of draws, fewer first.
+    /// Returns the sort key: first the priority, then the number of draws (fewer first), then the stratum
+    /// (lower first).
     fn key(&self) -> (f64, Reverse<usize>, Reverse<usize>) {
         let drawn = self.drawn as f64;
         (self.gain / (drawn * (drawn + 1.0)), Reverse(self.drawn), Reverse(self.stratum))

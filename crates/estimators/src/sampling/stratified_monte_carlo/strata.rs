@@ -25,13 +25,13 @@ impl Sizes {
         Self { players, distribution, inner }
     }
 
-    /// Returns whether some contribution contains the value of a single player.
+    /// Returns whether coalitions of one player occur in some contribution.
     pub(crate) fn needs_singles(&self) -> bool {
         self.distribution.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
-    /// Returns whether some contribution contains the value of all players but one, and this is not the value
-    /// of a single player.
+    /// Returns whether coalitions of all players but one occur in some contribution, and have more than one
+    /// player.
     pub(crate) fn needs_all_but_one(&self) -> bool {
         self.players > 2 && self.distribution.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
@@ -118,7 +118,8 @@ impl<'p> Strata<'p> {
         self.sizes.cost(self.size(stratum))
     }
 
-    /// Returns the number of coalitions in a stratum that is drawn without replacement.
+    /// Returns the number of coalitions in a stratum that is drawn without replacement; `None` for other
+    /// strata.
     pub(crate) fn population(&self, stratum: usize) -> Option<u32> {
         self.populations[stratum / self.sizes.players]
     }
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_least_budget_draws_once_from_every_stratum() {
-        // The number is 2 (n − 1)²: two for each of n (n − 1) contributions, minus the shared ones.
+        // For three or more players, the number is 2 (n − 1)².
         let least = |players| uniform(players).min_evaluations();
         assert_eq!([2, 3, 4, 5, 10, 30].map(least), [4, 8, 18, 32, 162, 1682]);
         let early = Sizes::new(vec![0.5, 0.5, 0.0, 0.0, 0.0]);

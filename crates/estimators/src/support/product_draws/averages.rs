@@ -121,7 +121,7 @@ struct Samples {
     moments: Moments,
 }
 
-/// Returns the moments of the samples in some blocks, given as pairs of a unit and a block number.
+/// Returns the moments of the samples in `blocks`, which are given as pairs of a unit and a block number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,

@@ -8,7 +8,8 @@ use crate::report::Explanation;
 use crate::run::Estimator;
 use crate::support::{MAX_CACHED_COALITIONS, exact_of};
 
-/// Returns the exact values if they require at most `budget` coalitions. Each of these is evaluated once.
+/// Returns the exact values, or `None` if they require more than `budget` coalitions or, for values with
+/// groups, more than [`MAX_CACHED_COALITIONS`]. Each coalition is evaluated once.
 ///
 /// # Errors
 ///

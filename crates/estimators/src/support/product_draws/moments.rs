@@ -87,7 +87,7 @@ impl Moments {
         Influences::of_means(&self.spread, &self.fourths, self.weights[0])
     }
 
-    /// Returns `W_2`, the weight of one sample in the mean.
+    /// Returns the weight of one sample in the mean, `W_2` in [`variances`](Self::variances).
     pub(crate) fn share(&self) -> f64 {
         self.effective_number().recip()
     }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::strata::Strata;
 use crate::error::Result;
 
-/// How scenarios are assigned to draws.
+/// The assignment of scenarios to draws.
 pub(crate) enum Scenarios {
     /// Drawn independently by weight: the empirical marginal mode.
     Drawn(Discrete),
@@ -44,8 +44,7 @@ impl Scenarios {
     }
 }
 
-/// Returns the distribution from which a scenario of `game` is drawn, which is given by the scenarios'
-/// weights.
+/// Returns the distribution of the scenarios of `game`, given by their weights.
 pub(crate) fn scenario_distribution(game: &dyn Game) -> Result<Discrete> {
     Ok(match game.scenario_weights() {
         Some(weights) => Discrete::new(weights)?,

@@ -10,11 +10,12 @@ use crate::report::Influences;
 /// Estimates for the requested players.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlayerEstimates {
-    /// The values, players × k, row-major, in units of the outputs and in the order of the requested players.
+    /// The values, players × outputs, row-major, in units of the outputs and in the order of the requested
+    /// players.
     pub values: Vec<f64>,
     /// The standard error of each value; `None` for fewer than five draws. Standard errors include an
-    /// allowance for players whose draws hardly varied, which may have missed a swing of the typical size
-    /// among the requested players.
+    /// allowance for players whose draws hardly varied, which may have missed a contribution of the typical
+    /// size among the requested players.
     pub std_errors: Option<Vec<f64>>,
     /// The number of evaluations, each of a coalition in one scenario.
     pub scenario_evaluations: usize,

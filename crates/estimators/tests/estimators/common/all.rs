@@ -17,8 +17,7 @@ pub(crate) fn all() -> Estimators {
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
     let banzhaf = KernelBanzhaf::default();
     let unpaired = banzhaf.clone().with_pairing(Pairing::Unpaired);
-    // At about p = 0.45, pairing helps for up to 100 players. At about p = 0.3, it does not help from 7
-    // players on.
+    // At p = 0.45, pairs are used for up to about 80 players; at p = 0.3, for up to about 5.
     let weighted = |p: f64| KernelBanzhaf::weighted(p).expect("a probability");
     let nested = NestedPermutation::new(Semivalue::Shapley).expect("a value with orders");
     vec![
@@ -82,8 +81,8 @@ pub(crate) fn of_surrogates() -> Estimators {
     ]
 }
 
-/// Returns whether the error of the named estimator decreases at the rate of a mean as the sample grows. It
-/// does not if the estimator evaluates a model on the data to which the model was fitted.
+/// Returns whether the error of the named estimator decreases at the rate of a mean as the sample grows. This
+/// is not the case for estimators that evaluate a model on the data to which it was fitted.
 pub(crate) fn is_consistent(name: &str) -> bool {
     !["odd-shap", "regression-msr", "proxy-shap-adjusted"].contains(&name)
 }

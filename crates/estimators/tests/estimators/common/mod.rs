@@ -77,9 +77,9 @@ pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     values
 }
 
-/// Returns the coalitional values for a sum of unanimity games. The groups that a term intersects share the
-/// term's coefficient, and the group's members in the term share the group's part. Each group or member gets
-/// its part times the probability that all others are present, which is a moment of the joining distribution.
+/// Returns the coalitional values for a sum of unanimity games. A member of a term gets the term's
+/// coefficient times two probabilities: that all other groups that the term intersects are present, and that
+/// all other members of its group in the term are present. Both are moments of the value's semivalues.
 pub(crate) fn of_terms_in_groups(
     game: &SumOfUnanimity,
     partition: &Partition,
@@ -362,7 +362,7 @@ pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -
     (explicand, background.with_weights(&weights).expect("positive weights"))
 }
 
-/// Computes a model of products and sums of the features.
+/// Returns the prediction of a model of products and sums of the features.
 pub(crate) fn products(row: &[f64]) -> f64 {
     row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
 }

@@ -127,8 +127,9 @@ impl AdaptedEmpiricalDistribution<'_> {
         Ok(smoother.best_bandwidth())
     }
 
-    /// Returns the predictions for the rows of the data, for each output that varies. They are shifted so
-    /// that the first is 0, and scaled so that the largest magnitude is 1.
+    /// Returns, for each output that varies, the predictions for the rows of the data with the explicand's
+    /// present features. The predictions are shifted so that the first is 0, and scaled so that the largest
+    /// magnitude is 1.
     fn responses(
         &self,
         explicand: &[f64],
@@ -207,7 +208,7 @@ struct Smoother<'a> {
 }
 
 impl Smoother<'_> {
-    /// Returns AICc(σ); infinite if the smoother has as many parameters as rows.
+    /// Returns AICc(σ), or infinity if tr(H) + 2 ≥ N.
     fn criterion(&self, bandwidth: f64) -> f64 {
         let (rows, k) = (self.counts.len(), self.outputs.len());
         // For each row r: Σ_s c_s w(r, s), and Σ_s c_s w(r, s) y_s for each output.

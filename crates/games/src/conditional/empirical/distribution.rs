@@ -39,12 +39,6 @@ use crate::synthetic::SyntheticRows;
 ///   represent all of them: they are chosen at even steps of cumulative weight, in the order of their values.
 /// - v(∅) is the mean over all rows, regardless of the share and the limit.
 ///
-/// # As in shapr
-///
-/// [`as_in_shapr`](Self::as_in_shapr) reproduces the values of the R package shapr (`approach = "empirical"`,
-/// 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in D_S², and it breaks ties at
-/// the share η by row index, so its values depend on the order of the data.
-///
 /// Weights are relative to the weight of the nearest row, so an explicand far from all rows is explained by
 /// the nearest ones. Constant and collinear columns are allowed: a constant feature carries no information,
 /// and Σ_SS⁻¹ is a pseudo-inverse, as in [`GaussianDistribution`](crate::GaussianDistribution).
@@ -64,6 +58,12 @@ use crate::synthetic::SyntheticRows;
 /// assert!((value[0] - 9.0).abs() < 0.2);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
+///
+/// # As in shapr
+///
+/// [`as_in_shapr`](Self::as_in_shapr) reproduces the values of the R package shapr (`approach = "empirical"`,
+/// 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in D_S², and it breaks ties at
+/// the share η by row index, so its values depend on the order of the data.
 #[derive(Debug, Clone)]
 pub struct EmpiricalDistribution {
     pub(super) data: CountedRows,
@@ -205,7 +205,8 @@ impl EmpiricalDistribution {
         let divisor = self.variant.divisor(present.len());
         let determining = determining(&lower);
         if determining.len() == present.len() {
-            // Subtract before scaling: rows at equal distance on both sides then have identical distances.
+            // Subtract before scaling, so that rows equally far below and above the explicand have identical
+            // distances.
             let mut off = vec![0.0; present.len()];
             let distance = |row: &[f64]| {
                 Cancellation::check();
@@ -241,8 +242,8 @@ impl EmpiricalDistribution {
             .collect()
     }
 
-    /// Returns the rows, row-major, transformed so that distances are Euclidean. If every feature is
-    /// determined, each row is a single zero.
+    /// Returns the rows of the data, row-major, in coordinates whose Euclidean distance is the Mahalanobis
+    /// distance of the features `present`. If all these features are constant, each row is a single zero.
     fn scores(&self, lower: &Mat<f64>, present: &[usize]) -> Vec<f64> {
         let determining = determining(lower);
         let mut scores = vec![0.0; present.len()];
@@ -283,7 +284,7 @@ impl EmpiricalDistribution {
     }
 }
 
-/// Returns the indices of the features that are not determined by the features before them.
+/// Returns the positions in `lower` of the features that are not determined by the features before them.
 fn determining(lower: &Mat<f64>) -> Vec<usize> {
     (0..lower.nrows()).filter(|&i| lower[(i, i)] != 0.0).collect()
 }

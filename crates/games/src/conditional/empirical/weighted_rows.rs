@@ -1,21 +1,21 @@
 //! Selects and weights the rows of data that represent a coalition.
 
-/// Rows of the data in order of distance, with their distances from the explicand and their weights.
+/// Rows of the data in order of distance, with their squared distances from the explicand and their weights.
 pub(super) struct WeightedRows {
     /// Row indices in order of ascending distance, and in ascending order at equal distance.
     order: Vec<usize>,
-    /// The distance of each row.
+    /// The squared distance of each row.
     distances: Vec<f64>,
     /// The weight of each row. The weight of the nearest row is its count.
     weights: Vec<f64>,
 }
 
-/// Distances whose relative difference is smaller than this value are considered equal.
+/// Squared distances whose relative difference is smaller than this value are considered equal.
 const ROUNDING: f64 = 1e-9;
 
 impl WeightedRows {
-    /// Weights each row r by `counts[r] · exp(−(distances[r] − min) / (2 · bandwidth²))`, where `min` is the
-    /// smallest distance.
+    /// Weights each row r by `counts[r] · exp(−(distances[r] − min) / (2 · bandwidth²))`, where `distances`
+    /// contains squared distances and `min` is the smallest of them.
     pub(super) fn new(distances: Vec<f64>, counts: &[f64], bandwidth: f64) -> Self {
         let mut order: Vec<usize> = (0..distances.len()).collect();
         order.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
@@ -31,8 +31,8 @@ impl WeightedRows {
     /// Selects the nearest rows that together have the given share of the total weight, and all rows at the
     /// same distance as the last of them, but at most `most` rows.
     ///
-    /// If the ties exceed this maximum, as many of the tied rows as still fit represent all of them: they are
-    /// evenly spaced in ascending order and share the weight of all tied rows.
+    /// If the ties exceed this maximum, some of the tied rows represent all of them: they are chosen at even
+    /// steps of cumulative weight, in ascending order of row index, and share the weight of all tied rows.
     pub(super) fn with_ties(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let distance = |&row: &usize| self.distances[row];
         let weights = |rows: &[usize]| rows.iter().map(|&row| self.weights[row]).collect();
@@ -117,7 +117,7 @@ mod tests {
         let tied = (-0.5_f64).exp();
         assert!((weights[0] - 1.0).abs() < 1e-15);
         assert!(weights[1..].iter().all(|weight| (weight - 2.5 * tied).abs() < 1e-15));
-        // If all rows fit, they are returned unchanged.
+        // If all tied rows fit, all of them are selected.
         assert_eq!(weighed.with_ties(1.0, 6).0, [2, 1, 3, 4, 5, 7]);
     }
 

@@ -20,8 +20,8 @@ pub(crate) fn city_hash(text: &[u8]) -> u64 {
     }
 }
 
-/// Returns the eight bytes starting at `at`. All callers check the length first; bytes past the end would be
-/// read as zero.
+/// Returns the eight bytes starting at `at` as an integer. All callers check the length first; a word that
+/// extends past the end would be read as zero.
 fn word(text: &[u8], at: usize) -> u64 {
     text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

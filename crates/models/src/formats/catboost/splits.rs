@@ -10,7 +10,7 @@ use crate::ensemble::{
 };
 use crate::error::ModelError;
 
-/// Maximum length of the name of a category. Longer names are not stored.
+/// Maximum length of the name of a category, in bytes. Longer names are not stored.
 const LONGEST: usize = 1000;
 
 /// The condition of a split. Rows that meet it go right.
@@ -46,7 +46,7 @@ pub(super) fn refuse_computed(kind: &str) -> ModelError {
     }
 }
 
-/// Returns one bias per output, or a description of what is wrong. `outputs` is the number of outputs, if
+/// Returns one bias per output, or a description of the problem. `outputs` is the number of outputs, if
 /// known.
 pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Result<Vec<f64>, String> {
     if let Some(number) = [scale].iter().chain(&bias).find(|number| !number.is_finite()) {

@@ -47,8 +47,8 @@ pub(super) struct StatisticDescription {
 }
 
 impl StatisticDescription {
-    /// Combines the statistic with its counts, or returns why they do not match. `double` is whether rows are
-    /// compared in 64 bits.
+    /// Combines the statistic with its counts, or returns why they do not match. `double` specifies whether
+    /// rows are compared in 64 bits.
     pub(super) fn with(
         &self,
         counts: Arc<Counts>,

@@ -10,12 +10,12 @@
 //!
 //! where a row passes if `x̂ > border` or, for one-hot splits, if it has the category of the split.
 //! Predictions do not depend on the order of the splits, but the path-dependent game does. To compute Shapley
-//! values, CatBoost starts from the last split. So a node of level l has split s_{d−1−l}, rows that pass go
-//! right, and leaves are in the order of the file from left to right.
+//! values, CatBoost starts from the last split. Therefore a node of level l has split s_{d−1−l}, rows that
+//! pass go right, and leaves are in the order of the file from left to right.
 //!
 //! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Files store the weights of leaves;
-//! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because training rows
-//! cannot or did not reach them.
+//! the cover of a node is the sum of the weights of the leaves below it. Many leaves have weight 0, because
+//! training rows cannot or did not reach them.
 //!
 //! # Other trees
 //!
@@ -27,7 +27,7 @@ use crate::ensemble::{Split, VectorTree};
 /// Maximum depth of trees in CatBoost. More splits would require more leaves than a file can contain.
 pub(super) const MAX_SPLITS: usize = 16;
 
-/// Builds a tree with these splits. Each leaf has `outputs` values and a weight.
+/// Builds a tree with these splits. Each leaf has `outputs` values and, unless `weights` is `None`, a weight.
 pub(super) fn oblivious(
     splits: &[Split],
     values: &[f64],

@@ -5,7 +5,8 @@ use crate::ensemble::Category;
 use crate::error::ModelError;
 
 impl Field<'_> {
-    /// Returns a list of strings, finite numbers and booleans, which become the numbers 0 and 1.
+    /// Returns the categories in a list of strings, finite numbers and booleans. Booleans become the numbers
+    /// 0 and 1.
     pub(crate) fn words(&self) -> Result<Vec<Category>, ModelError> {
         let number = |index: usize, number: f64| match number.is_finite() {
             true => Ok(Category::Number(number)),

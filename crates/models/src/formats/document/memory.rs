@@ -19,7 +19,7 @@ impl Memory {
     /// Subtracts the memory of a value and, if it is a member of an object, of its name. Not called for
     /// numbers in a list.
     pub(super) fn take(&mut self, name: Option<&str>) -> Result<(), String> {
-        /// Minimum memory of an allocation.
+        /// Minimum memory of an allocation, in bytes.
         const ALLOCATED: usize = 32;
         let name = name.map_or(0, |name| size_of::<String>() + name.len().max(ALLOCATED));
         let size = size_of::<Value<'_>>() + name;

@@ -26,8 +26,8 @@ pub(crate) fn decode(marker: u8, payload: &[u8]) -> f64 {
     }
 }
 
-/// A list of numbers that remains encoded, as in the file, which takes less memory than decoded numbers.
-/// Model files consist almost entirely of such lists.
+/// A list of numbers that remains encoded as in the file, to take less memory than decoded numbers. Model
+/// files consist almost entirely of such lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PackedNumbers<'a> {
     marker: u8,

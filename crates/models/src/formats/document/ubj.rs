@@ -15,8 +15,8 @@
 //! | `N` | nothing (skipped between elements) | | |
 //!
 //! Every length is compared with the remaining bytes before memory is allocated for it, and nesting is
-//! limited. So a file with a wrong length or depth causes an error, and cannot exhaust the memory or overflow
-//! the stack.
+//! limited. Therefore a file with a wrong length or depth causes an error, and cannot exhaust the memory or
+//! overflow the stack.
 
 use super::memory::Memory;
 use super::packed::{PackedNumbers, decode, number_size};
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the optional type (`$`) and count (`#`) of a container. Each element takes at least `least`
-    /// bytes.
+    /// bytes in addition to its value.
     fn head(&mut self, least: usize) -> Result<Head, ModelError> {
         let mut head = Head { element: None, count: None };
         if self.bytes.get(self.offset) == Some(&b'$') {
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Value<'a>, ModelError> {
-        // A name takes at least two bytes: the marker and the number of its length.
+        // A name takes at least two bytes: the marker and the value of its length.
         let head = self.head(2)?;
         let mut members = Vec::new();
         while head.count.is_none_or(|count| members.len() < count) {

@@ -89,8 +89,8 @@ fn assigned(columns: &[Column], sizes: &[usize]) -> Vec<(usize, usize)> {
             least >= 0.0 && most < sizes[list] as f64 && least.fract() == 0.0 && most.fract() == 0.0
         }
     };
-    // Whether exactly the first lists can be assigned to the first columns, and the last lists to the last
-    // columns.
+    // `before` stores whether the lists before a list can be assigned to the columns before a column.
+    // `after` stores whether the lists from this list on can be assigned to the columns from this column on.
     let stride = lists + 1;
     let (mut before, mut after) = (vec![false; (width + 1) * stride], vec![false; (width + 1) * stride]);
     before[0] = true;
@@ -147,13 +147,13 @@ mod tests {
     fn ordered_and_constant_columns_have_a_list_where_only_that_fits() {
         assert_eq!(assigned(&[CODES, NUMBER, WORDS], &[3, 5]), [(0, 0), (2, 1)]);
         assert_eq!(assigned(&[Column::Unused, NUMBER, WORDS], &[1, 5]), [(0, 0), (2, 1)]);
-        // Either of the two ordered columns may have the second list.
+        // Either of the two ordered columns may have the second list, so the list is not assigned.
         assert_eq!(assigned(&[WORDS, CODES, CODES], &[3, 3]), [(0, 0)]);
         assert_eq!(
             assigned(&[WORDS, Column::Unused, WORDS, Column::Numbers(0.0, 1.0)], &[2, 1, 2]),
             [(0, 0), (1, 1), (2, 2)]
         );
-        // The list has too few categories for the codes of the column.
+        // The first list has too few categories for the codes of the first column.
         assert_eq!(assigned(&[CODES, WORDS], &[2, 5]), []);
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// Returns the values of a feature as described in the dump, which omits constant features.
+/// Returns the description of a feature. The dump omits constant features.
 fn column(root: &Field<'_>, name: &str) -> Result<categories::Column, ModelError> {
     let Some(infos) = root.find("feature_infos")? else { return Ok(categories::Column::Unused) };
     let Some(info) = infos.find(name)? else { return Ok(categories::Column::Unused) };

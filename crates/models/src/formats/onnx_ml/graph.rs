@@ -32,7 +32,7 @@ pub(super) fn classes(graph: &GraphProto, count: usize) -> Vec<String> {
 pub(super) enum Element {
     Single,
     Double,
-    /// Integers, or any type that the operator accepts.
+    /// Integers, booleans, or an unspecified type.
     Other,
     Text,
 }

@@ -53,7 +53,7 @@ use crate::error::ModelError;
 /// number, followed by another field of the model.
 pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
     // Text and message fields have the numbers 2, 3, 4, 6, 7, 8, 14, 20, 25 and 26, and a field for a number
-    // has the number 5. Numbers of 16 or more take two bytes.
+    // has the number 5. Tags of fields from number 16 on take two bytes and are not included.
     const TAGS: [u8; 8] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72];
     match bytes {
         [0x08, 1..=127, next @ ..] => next.first().is_none_or(|tag| TAGS.contains(tag)),

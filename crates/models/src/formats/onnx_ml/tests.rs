@@ -354,8 +354,8 @@ fn weights_for_one_class_of_two_are_one_margin() {
     }
 }
 
-/// Builds a `TreeEnsemble` with all kinds of splits: the first tree tests membership in {1, 2.5}, then x₁ >
-/// 0; the second is a single leaf.
+/// Builds the attributes of a `TreeEnsemble` with three trees. The first tests membership of x₀ in {1, 2.5},
+/// then x₁ > 0; the second is a single leaf; the third tests membership of x₁ in {−1}.
 fn newest() -> Vec<AttributeProto> {
     let modes =
         TensorProto { dims: vec![4], data_type: UINT8, raw_data: vec![6, 3, 0, 6], ..Default::default() };

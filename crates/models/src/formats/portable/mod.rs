@@ -163,7 +163,8 @@ fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Ve
     }
 }
 
-/// Returns a flag for each feature, or an empty list if the member is missing.
+/// Returns for each feature whether rows are rejected if the feature is missing. The list is empty if the
+/// file does not contain the member.
 fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, ModelError> {
     let Some(field) = root.find("refuses_missing")? else { return Ok(Vec::new()) };
     let mut flags = vec![false; features];

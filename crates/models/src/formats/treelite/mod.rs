@@ -78,7 +78,7 @@ fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
     let number = |key| {
         let field = root.get(key)?;
         match field.number()? {
-            // The library stores it as f32.
+            // The library stores this number as f32.
             number if (number as f32).is_normal() => Ok(f64::from(number as f32)),
             number => Err(field.error(format!("invalid number {number}"))),
         }

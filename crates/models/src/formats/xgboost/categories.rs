@@ -5,8 +5,8 @@
 //! and their `type`. The code of a category is its index.
 //!
 //! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
-//! bytes. So strings after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
-//! polars, the offsets are correct. The file does not store the kind of the training data.
+//! bytes, so that strings after a non-ASCII character are split at the wrong bytes. For models trained on
+//! Arrow or polars, the offsets are correct. The file does not store the kind of the training data.
 
 use super::version::Version;
 use crate::ensemble::{Categories, Category, Ensemble, UnknownCategory};

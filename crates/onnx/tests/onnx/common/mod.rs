@@ -19,7 +19,7 @@ pub(crate) fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// Returns numbers in [0, 1), the same in every run (SplitMix64).
+/// Returns a generator of numbers in [0, 1), the same in every run (SplitMix64).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -119,7 +119,7 @@ pub(crate) fn weight(name: &str, shape: &[i64], values: &[f32]) -> TensorProto {
     }
 }
 
-/// Writes the content of an ONNX file.
+/// Returns the content of an ONNX file.
 pub(crate) fn file(
     inputs: Vec<ValueInfoProto>,
     outputs: Vec<ValueInfoProto>,
@@ -143,7 +143,7 @@ pub(crate) fn file(
     model.write_buf().unwrap()
 }
 
-/// Writes a file with one node from the input `x` of this type and shape to the output `y`, of floats in two
+/// Returns a file with one node from the input `x` of this type and shape to the output `y`, of floats in two
 /// dimensions.
 pub(crate) fn one_node(
     elements: DataType,

@@ -63,7 +63,7 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
     scene
 }
 
-/// Returns the number of rows with its verb, as the start of a sentence.
+/// Returns the number of rows with its verb, such as `2 rows are`.
 fn counted_are(rows: u64) -> String {
     format!("{} {}", counted(rows, "row"), if rows == 1 { "is" } else { "are" })
 }

@@ -10,7 +10,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of features whose partners are listed.
 const MAX_PLAYERS: usize = 20;
 
-/// Minimum number of rows. With fewer rows, the parts are too small to fit lines.
+/// Minimum number of rows. With fewer rows, the deciles are too small to fit lines.
 const MIN_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {
@@ -32,7 +32,7 @@ fn section(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Writes which inputs explain the values of other features, for results without interactions.
+/// Writes, for each feature, which other input explains its values best, for results without interactions.
 fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.html.raw("<p>No interactions were computed. For tree ensembles, run ");
     page.html.raw(
@@ -79,9 +79,10 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Returns a note on the share that lines through few rows explain by chance, or `None` if that is small.
+/// Returns a note on the share of the variance that a line through few rows explains by chance, or `None` if
+/// this share is small.
 fn by_chance(rows: usize, players: usize) -> Option<String> {
-    // For m unrelated rows, a line explains 1 / (m − 1) on average.
+    // For m unrelated rows, a line explains 1 / (m − 1) of the variance on average.
     let of_part = rows.div_ceil(10);
     (2..=20).contains(&of_part).then(|| {
         let share = 100.0 / (of_part - 1) as f64;

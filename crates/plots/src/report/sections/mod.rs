@@ -38,7 +38,7 @@ const SECTIONS: [Section; 11] = [
     Section { id: "again", title: "Reproduce this report", is_of_rows: false, write: reproduce::write },
 ];
 
-/// Returns the sections of a page, which may have nothing to draw.
+/// Returns the sections of a page: all of them, or if the page is empty, only those that do not require rows.
 fn sections(is_empty: bool) -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().filter(move |section| !(is_empty && section.is_of_rows))
 }

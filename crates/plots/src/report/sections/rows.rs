@@ -67,7 +67,8 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Returns a table of rows with their predictions and the values of the most important features.
+/// Returns a table of the first 100 rows with their predictions and the values of the most important
+/// features.
 fn rows(page: &Page<'_>, output: usize) -> Table {
     let explained = page.explained;
     let players: Vec<usize> = explained.by_importance(output).into_iter().take(MAX_PLAYERS).collect();

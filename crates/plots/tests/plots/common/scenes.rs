@@ -61,7 +61,7 @@ fn check_places(scene: &Scene, shape: &Shape) -> Result<(), String> {
     }
 }
 
-/// A label with its top left and bottom right corner.
+/// A label with its horizontal and its vertical range.
 type Room<'a> = (&'a str, Point, Point);
 
 /// Checks that all labels are within the figure and do not overlap.

@@ -1,7 +1,7 @@
 //! A writer of FlatBuffers, to the extent that Arrow messages require.
 //!
-//! Every field of a table takes eight bytes, and every part begins at a multiple of eight bytes. So all
-//! values are aligned without additional bookkeeping. Source: FlatBuffers, "Internals".
+//! Every field of a table takes eight bytes, and every part begins at a multiple of eight bytes. Therefore,
+//! all values are aligned without additional bookkeeping. Source: FlatBuffers, "Internals".
 
 /// The value of a field.
 pub(super) enum Value {

@@ -271,7 +271,8 @@ impl<'w> Columns<'w> {
         if matches!(kind, Kind::Other { .. }) {
             return Ok(());
         }
-        // Count the entries, which are stored in memory. Missing values take no bytes in the file.
+        // Limit the memory for the entries. Entries of type null take no bytes in the file, so a second
+        // limit, which users cannot raise, applies to them.
         if kind == Kind::Null {
             allowance.of_nothing((batch.rows as u64).saturating_mul(size_of::<Value>() as u64))?;
         }

@@ -1,5 +1,5 @@
 //! Detection of duration columns. Parquet does not have a type for durations, and stores them as integers.
-//! But writers that use Arrow add the Arrow schema to the file, which contains the type.
+//! However, writers that use Arrow add the Arrow schema, which contains the type, to the file.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,8 +1,8 @@
 //! Reading, checks and decompression of the pages of a Parquet column, for the decoders of the crate
 //! `parquet`.
 //!
-//! The decoders trust the sizes that a page declares. So they only receive pages whose declared values fit in
-//! their bytes, and whose declared bytes are within the [`Allowance`].
+//! The decoders trust the sizes that a page declares. Therefore, they only receive pages whose declared
+//! values fit in their bytes, and whose declared bytes are within the [`Allowance`].
 
 use std::ops::Range;
 
@@ -307,7 +307,7 @@ impl PageReader for Pages {
         Self::next(self).map_err(|error| ParquetError::External(Box::new(error)))
     }
 
-    // Only called to skip records or to read lists, which this crate does not do.
+    // The decoders call this method only to skip records or to read lists, which this crate does not do.
     fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
         Err(ParquetError::NYI("pages are read in their order".to_owned()))
     }

@@ -10,7 +10,7 @@ const DEPTH: usize = 32;
 /// string and list (the field numbers that lead to it), and with its value: the number, 0 or 1, or the
 /// length. Returns the length of the struct; `None` if it is truncated or invalid.
 ///
-/// Lists are never longer than the remaining bytes.
+/// A list that declares more elements than there are remaining bytes is invalid.
 pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Option<usize> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), visit };
     walk.structure()?;

@@ -96,7 +96,12 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Errors of the writer, and an error if columns do not match the columns of the file.
+    /// Errors of the writer, and an error if there are fewer columns than in the file, or if their lengths
+    /// differ.
+    ///
+    /// # Panics
+    ///
+    /// If the type of a column differs from its type in the file.
     pub fn write(&mut self, columns: &[ParquetColumn]) -> io::Result<()> {
         self.group(columns).map_err(of_parquet)
     }

@@ -44,8 +44,8 @@ use crate::size::water_filling::water_fill;
 /// the rate g is `g_1(t) g_2(a)`. For pairs, the rate is the mean over the stratum and the stratum of the
 /// complements, and half of this mean if both are the same stratum. [`expected`](TwoBlockSample::expected) is
 /// the number drawn, except for strata with an expected number below one. A common factor of all rates does
-/// not change the order of levels. So if two distributions only differ in sizes that one of them cannot draw,
-/// they yield the same coalitions of all other sizes, up to the smaller number.
+/// not change the order of levels. If two distributions only differ in sizes that one of them cannot draw,
+/// they therefore yield the same coalitions of all other sizes, up to the smaller number.
 ///
 /// This is the design for regressions over a product measure on two sets of players. One example is the set
 /// of the other groups, together with the set of the members of a player's group.
@@ -79,7 +79,7 @@ pub struct TwoBlocks {
     pub order: Order,
 }
 
-/// The units with which a sample begins.
+/// The units (coalitions or pairs) with which a sample begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstUnits {
     /// The distinct rows; for pairs, rows 2k and 2k + 1 are complements of each other.

@@ -17,9 +17,9 @@
 //! P = 1 − q (1 − min(c g, 1))
 //! ```
 //!
-//! Given the number of sampled units in the class, all sets with this number of units are equally likely. So
-//! the mean over the sampled units, divided by P, yields an unbiased estimate of a sum over the class, as if
-//! `count · P` rows were expected.
+//! Given the number of sampled units in the class, all sets with this number of units are equally likely. The
+//! mean over the sampled units, divided by P, therefore yields an unbiased estimate of a sum over the class,
+//! as if `count · P` rows were expected.
 
 use std::collections::HashSet;
 

@@ -2,9 +2,10 @@
 //!
 //! # Source
 //!
-//! Selection sampling: each unit is kept with probability wanted / left, where left is the number of
-//! remaining units (Fan, Muller and Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S).
-//! Units are visited in lexicographic order of their members, i.e. in order of rank.
+//! Selection sampling: if `wanted` units are still to be drawn, the next of the `left` remaining units is
+//! kept with probability `wanted / left` (Fan, Muller and Rezucha, 1962; Knuth, *The Art of Computer
+//! Programming* 2, algorithm S). Units are visited in lexicographic order of their members, i.e. in order of
+//! rank.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;

@@ -2,8 +2,8 @@
 //!
 //! The order is distributed like a uniformly shuffled list of all units, but only the requested part of it is
 //! generated. The first half is drawn one by one, drawing again if a unit was drawn before. The other half is
-//! obtained by shuffling the remaining units. So neither the order nor the cost per unit depends on the size
-//! of the class or on the number of units requested.
+//! obtained by shuffling the remaining units. As a result, neither the order nor the cost per unit depends on
+//! the size of the class or on the number of units requested.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Draws units one by one, drawing again if a unit was drawn before.
 //!
-//! Given the units drawn so far, the next one is uniform among the remaining units. So all sets of the same
-//! number of units are equally likely, for classes of any size.
+//! Given the units drawn so far, the next one is uniform among the remaining units. Therefore, all sets of
+//! the same number of units are equally likely, for classes of any size.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;

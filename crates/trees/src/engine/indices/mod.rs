@@ -2,11 +2,11 @@
 //!
 //! # Algorithm
 //!
-//! A leaf with d path players depends on an explicand only through its pattern: the players whose tests it
-//! passes. The game on the leaf has these d players, so its indices are zero except for coalitions of path
-//! players, and equal for all explicands with the same pattern. They are computed from the game that
-//! [`Leaves`] describes, once for each pattern that occurs among the rows of a task. Then they are added to
-//! the rows with that pattern.
+//! A leaf with d path players depends on an explicand only through its pattern: the players whose tests the
+//! explicand passes. The game on the leaf has these d players, so its indices are zero except for coalitions
+//! of path players, and equal for all explicands with the same pattern. The indices are computed from the
+//! game that [`Leaves`](rows::Leaves) describes, once for each pattern that occurs among the rows of a task.
+//! Then they are added to the rows with that pattern.
 //!
 //! Let `M_k(a, b)` be the [moments](apportion_values::IndexWeights::moment) of the index, and `[E, R]` the
 //! game that is 1 iff all of E and none of R are present. The index of this game is `(−1)^{|K∩R|} M_k(|E∖K|,

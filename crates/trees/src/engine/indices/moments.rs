@@ -33,8 +33,9 @@ impl IndexMoments {
     }
 }
 
-/// Writes the indices of the game `[E, R]` for coalitions K by the number of members from E and from R:
-/// `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, where `moment(k, a, b)` returns M_k(a, b).
+/// Writes the indices of the game `[E, R]`, defined [above](super), for coalitions K by the number of members
+/// from E and from R: `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, where `own` = |E|,
+/// `rest` = |R|, s = `order`, and `moment(k, a, b)` returns M_k(a, b).
 pub(crate) fn of_product(
     (own, rest): (usize, usize),
     order: usize,

@@ -1,4 +1,4 @@
-//! The coalitions whose players all occur on some path of the ensemble.
+//! The coalitions whose players occur together on some path of the ensemble.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl NumberedCoalitions {
     ///
     /// # Errors
     ///
-    /// [`ValueError::TooManyInteractions`].
+    /// [`ValueError::TooManyInteractions`] for more than [`MAX_INTERACTIONS`] coalitions times outputs.
     pub(crate) fn new<'p>(
         ensemble: &Ensemble,
         paths: impl Iterator<Item = Option<&'p Paths>>,

@@ -16,7 +16,7 @@ use crate::error::TreeError;
 /// The maximum number of blocks of a task. The indices of a pattern are computed once for each task.
 const BLOCKS: usize = 16;
 
-/// The maximum number of values for the rows of a task.
+/// The maximum number of values for the rows of a task: 32 MiB of `f64`.
 const NUMBERS: usize = 1 << 22;
 
 /// The game on the leaves of the trees.
@@ -30,7 +30,7 @@ pub(crate) trait Leaves: Sync {
     fn paths(&self, tree: usize) -> Option<&Paths>;
 
     /// Writes the indices of all coalitions of a leaf's players to `out`, by rank, for explicands with this
-    /// pattern and a leaf value of 1. `out` is zero on entry.
+    /// pattern and a leaf value of 1. `at` contains the tree and the leaf. `out` is zero on entry.
     fn fill(
         &self,
         memory: &mut Self::Memory,
@@ -190,8 +190,9 @@ impl InteractionBatch {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Overflow`],
-    /// [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow).
+    /// [`TreeError::Overflow`] or
+    /// [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow) if a number is
+    /// not finite.
     pub(crate) fn answers(
         self,
         (index, weights): (&InteractionIndex, &IndexWeights),

@@ -1,10 +1,11 @@
 //! Writes the weights of a semivalue for pairs of sets as a short sum of products.
 //!
 //! Consider a leaf with d path features, a background pattern M, and the features C that the explicand does
-//! not satisfy (C ⊆ M). Each feature that gains has the weight `M(d − 1 − |M|, |C|)`, and each feature that
-//! loses has the weight `M(d − |M|, |C| − 1)`. Each weight is a sum over *channels* of a factor that depends
-//! on |M| alone times a factor that depends on |C| alone. So sums over M ⊇ C become sums over the subsets ¬M
-//! of the explicand's pattern P = ¬C, one per channel.
+//! not satisfy (C ⊆ M). Each feature that only the explicand satisfies gains with the weight
+//! `M(d − 1 − |M|, |C|)`, and each feature that only the background satisfies loses with the weight
+//! `M(d − |M|, |C| − 1)`. Each weight is a sum over *channels* of a factor that depends on |M| alone times a
+//! factor that depends on |C| alone. Therefore sums over M ⊇ C become sums over the subsets ¬M of the
+//! explicand's pattern P = ¬C, one per channel.
 //!
 //! With a quadrature rule (t, w) of the semivalue that is exact up to degree d − 1, a channel is a node,
 //!

@@ -21,8 +21,9 @@
 //!
 //! The index of an explicand in the table of a split encodes its pattern at the split and its decision, and
 //! hence its pattern at either leaf. Removing a feature i other than the split's removes i from both patterns
-//! and leaves the decision. So A, B and L of the two leaves are added by index, and φ_i follows from the sums
-//! as above. Only the value of the split's own feature is computed separately for each leaf.
+//! and does not change the decision. Therefore A, B and L of the two leaves are added by index, and φ_i
+//! follows from the sums as above. Only the value of the split's own feature is computed separately for each
+//! leaf.
 
 use super::channels::{Channel, Channels};
 use super::number::Number;
@@ -121,7 +122,7 @@ impl Fill {
         values_of(split.bit, [gained, without, lost], own);
     }
 
-    /// Overwrites the table of a split once both children are processed.
+    /// Writes the table of a split. Both children must have been processed before.
     pub(crate) fn write_split<N: Number>(&mut self, split: &Split<'_>, table: &mut [N]) {
         if let Layout::Lanes(width) = split.layout
             && split.lanes.len() < width

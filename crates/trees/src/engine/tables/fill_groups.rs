@@ -1,8 +1,9 @@
 //! The values of players in groups on a leaf, for every pattern of an explicand.
 //!
-//! A background pattern M leaves E = ¬M to the explicand. Only sets R ⊆ M that mix at most one group
-//! contribute. These are the subsets of M outside the groups of E, and their unions with a subset of M inside
-//! one of these groups.
+//! For a background pattern M, the features E = ¬M must come from the explicand. Let R ⊆ M be the path
+//! features that the explicand does not satisfy. A set R contributes only if at most one group is *mixed*,
+//! i.e. contains features of both E and R. These sets are the subsets of M outside the groups of E, and their
+//! unions with a subset of M inside one of these groups.
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, count, ones, subsets};

@@ -1,7 +1,8 @@
 //! The values of players in a hierarchy of groups on a leaf, for every pattern of an explicand.
 //!
-//! A background pattern M leaves E = ¬M to the explicand. A set R ⊆ M contributes only if no group has two
-//! members with players in both E and R: see [`LeafLevels::meeting`].
+//! For a background pattern M, the features E = ¬M must come from the explicand. Let R ⊆ M be the path
+//! features that the explicand does not satisfy. R contributes only if no group has two members with players
+//! in both E and R: see [`LeafLevels::meeting`].
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};

@@ -2,9 +2,9 @@
 //!
 //! On a leaf of value v with d path features, let G_s\[S\] be the total weight of those background patterns M
 //! of s features that contain S, P the pattern of the explicand and C = ¬P. A background pattern M completes
-//! P iff M ⊇ C. The patterns of s features that complete P and do not contain i have the weight G_s\[C\] −
-//! G_s\[C ∪ i\]. The patterns that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪ i\] − G_s\[C ∪
-//! j\] + G_s\[C ∪ ij\]. So, with sums over s,
+//! P iff M ⊇ C. The patterns of s features that complete P and do not contain i have the weight
+//! G_s\[C\] − G_s\[C ∪ i\]. The patterns that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪
+//! i\] − G_s\[C ∪ j\] + G_s\[C ∪ ij\]. Therefore, with sums over s,
 //!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)
@@ -22,9 +22,10 @@ use crate::engine::pairs::{PairShares, place, places};
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,
-    /// For each pattern, the contribution to a pair of missing features; then, for each path feature and
-    /// pattern, the amount subtracted from the pair of that feature and a missing one.
+    /// For each pattern, the contribution to a pair of features in C.
     both_rest: Vec<f64>,
+    /// For each path feature and pattern, the amount subtracted from the pair of that feature and a feature
+    /// in C.
     mixed: Vec<f64>,
     /// The sums G, by size and by pattern P = ¬S.
     sums: Vec<f64>,

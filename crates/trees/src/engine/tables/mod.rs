@@ -2,7 +2,7 @@
 //!
 //! On a leaf with d path features, the values of an explicand depend only on the features whose tests it
 //! passes. There are 2^d such patterns, for any number of rows to explain and any distribution of the absent
-//! players. So the values are computed once per pattern and looked up for each row.
+//! players. Therefore the values are computed once per pattern and looked up for each row.
 //!
 //! | | |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | [`channels`], [`fill`] | the semivalues on one leaf for all patterns |
 //! | [`fill_groups`], [`fill_levels`], [`fill_pairs`] | the same for coalitional values, in groups and over hierarchies, and for interaction indices |
 //! | [`table`] | the tables of a tree, assembled from its leaves |
-//! | [`lookup`], [`sums`] | passes rows through the tables |
+//! | [`lookup`], [`sums`] | the lookup of rows in the tables, and the sums of the entries |
 //! | [`number`] | the number types of tables: `f64` or `f32` |
 
 pub(crate) mod channels;

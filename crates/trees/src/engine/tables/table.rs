@@ -163,7 +163,7 @@ impl Builder<'_> {
         self.fill.write_split(&split, table);
     }
 
-    /// Same as [`split`](Self::split) for pairs, whose columns are ordered by
+    /// Writes the table of a split and its leaf children for pairs, whose columns are ordered by
     /// [`place`](crate::engine::pairs::place).
     fn split_of_pairs<N: Number>(
         &mut self,

@@ -29,9 +29,9 @@ struct Open {
 pub(crate) struct Descent {
     /// The children that are still to be visited: at most one per level.
     open: Vec<Open>,
-    /// Sets of rows: the cohorts of `open`, and by level the rows that fail a test of the player of that
-    /// level.
+    /// The cohorts of `open`, as sets of rows.
     cohorts: Vec<u64>,
+    /// For each level, the set of rows that fail a test of the player of that level.
     failing: Vec<u64>,
     /// The player of each level.
     players: Vec<u32>,

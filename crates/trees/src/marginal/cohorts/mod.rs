@@ -4,8 +4,8 @@
 //!
 //! On the path to a leaf of value v, let R be the players with a test that the explicand fails. A mixture
 //! with a background row b reaches the leaf only if b passes every test on R. The rows that pass all of these
-//! tests are the leaf's *cohort*. For such a row, E are the players with a test that b fails. So R is the
-//! same for the whole cohort, but E differs from row to row. With the weights w_b,
+//! tests are the leaf's *cohort*. For such a row, E are the players with a test that b fails. Therefore R is
+//! the same for the whole cohort, but E differs from row to row. With the weights w_b,
 //!
 //! ```text
 //! φ_i += v Σ_{b: i ∈ E_b} w_b M(|E_b| − 1, |R|)        φ_i −= v Σ_b w_b M(|E_b|, |R| − 1)   for i ∈ R.

@@ -5,9 +5,9 @@
 //! [`walk`](super::walk)). At a split on a statistic of several features, the decision depends on all their
 //! players. If it still depends on players that are not yet taken from a row, the walk branches on these one
 //! after the other without leaving the split, until the remaining players no longer matter. Along each path
-//! to it, a leaf is reached by all mixtures that take the players E from the explicand and R from the
-//! background row. So the contribution of a tree is a sum of products. The values of a product are computed
-//! as for [any leaf](super::shares): semivalues, values of players in groups, interactions of pairs.
+//! to a leaf, the leaf is reached by all mixtures that take the players E from the explicand and R from the
+//! background row. Therefore the contribution of a tree is a sum of products. The values of a product are
+//! computed as for [any leaf](super::shares): semivalues, values of players in groups, interactions of pairs.
 //!
 //! A tree takes O(d) time per leaf reached with d players on its path, and O(2^m) per split with m undecided
 //! players. Partings are kept on an explicit stack, which allows any depth and any number of features.

@@ -6,7 +6,7 @@ use crate::marginal::shares::Products;
 use crate::marginal::walk::{FeatureSource, Pair};
 
 /// The maximum number of undecided players of a split for which the walk tests whether they affect the
-/// decision.
+/// decision. The test takes up to 2^6 evaluations of the split.
 const MAX_TESTED_PLAYERS: usize = 6;
 
 /// Returns an upper bound on the number of players on a path of any tree.

@@ -1,7 +1,7 @@
 //! The contributions of a leaf to every player, for a semivalue.
 //!
-//! For a cohort, let G_i be the rows that fail a test of player i, and C_k the rows that fail tests of k
-//! players, sorted by adding up bits. Then
+//! For a cohort, let G_i be the rows that fail a test of player i, and C_k the rows that fail tests of
+//! exactly k players, which are found by adding up bits. Then
 //!
 //! ```text
 //! φ_i += v Σ_k w(G_i ∩ C_k) M(k − 1, |R|)        φ_i −= v Σ_k w(C_k) M(k, |R| − 1)   for i ∈ R

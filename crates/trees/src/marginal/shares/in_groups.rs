@@ -15,7 +15,7 @@
 //! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So if no group is mixed, there are contributions to all members. If one group is mixed, there are
+//! Therefore, if no group is mixed, there are contributions to all members. If one group is mixed, there are
 //! contributions to its members only. If two are mixed, there are none.
 //!
 //! # Algorithms
@@ -25,9 +25,9 @@
 //! the groups of R are represented as bit masks; the mixed groups are set in both masks.
 //!
 //! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
-//! groups makes the group mixed. So only rows for which no other group is mixed contribute to the members of
-//! group j. For such a row, let e be the number of players in j whose tests the row fails, and a the number
-//! of groups other than j, outside X, with such players. With r members of j in R,
+//! groups makes the group mixed. Therefore only rows for which no other group is mixed contribute to the
+//! members of group j. For such a row, let e be the number of players in j whose tests the row fails, and a
+//! the number of groups other than j, outside X, with such players. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j
@@ -195,7 +195,7 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     }
 }
 
-/// The features that a background pattern leaves to the explicand.
+/// The features that must come from the explicand, because a background pattern does not contain them.
 struct OwnFeatures {
     /// The features E, as bits of a pattern.
     features: u64,

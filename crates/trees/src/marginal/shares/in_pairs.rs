@@ -1,7 +1,8 @@
 //! The contributions of a leaf to every pair of players, for an interaction index.
 //!
-//! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R. Then it is
-//! ±v if all other players of E are in S and no other player of R is, and 0 otherwise, so that
+//! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R. If both are,
+//! the difference is ±v if all other players of E are in S and no other player of R is, and 0 otherwise.
+//! Therefore
 //!
 //! ```text
 //! i, j ∈ E:         +v · M(|E| − 2, |R|)
@@ -11,7 +12,7 @@
 //!
 //! The walk passes up the sums of these three terms. Consider the parting of a player j, with sums S on the
 //! side of the explicand and S' on the side of the background row. The contribution to the pair of j and a
-//! player i that parted above is
+//! player i for which the rows diverged above is
 //!
 //! ```text
 //! S.both_own − S'.mixed    for i taken from the explicand,

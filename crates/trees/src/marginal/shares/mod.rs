@@ -52,7 +52,7 @@ pub(crate) trait LeafKernel: Send {
         phi: impl FnMut(usize, f64) + 'a,
     ) -> impl WalkVisitor<Sums = Self::Sums> + 'a;
 
-    /// Prepares a leaf for [masks](super::masks). Returns whether it contributes anything.
+    /// Prepares a leaf for [masks](super::masks). Returns whether the leaf contributes anything.
     fn visit_leaf(&mut self, weights: &Self::Weights, view: LeafView<'_>) -> bool;
 
     /// Adds the contributions of the most recently prepared leaf for explicands with a pattern.

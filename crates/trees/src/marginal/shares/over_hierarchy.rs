@@ -14,11 +14,11 @@
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
 //! ```
 //!
-//! So from the whole set down, as long as a group has one mixed member, there are contributions only to the
-//! players of that member. The first group without a mixed member divides the leaf among its members, each of
-//! which has players on one side only, and so on down to the players. If a group has two mixed members, there
-//! are no contributions. If only one member of a group has players on the path, the factor of the group is
-//! M(0, 0) = 1, and the group is skipped.
+//! Therefore, from the group of all features down, as long as a group has one mixed member, there are
+//! contributions only to the players of that member. The first group without a mixed member divides the leaf
+//! among its members, each of which has players on one side only, and so on down to the players. If a group
+//! has two mixed members, there are no contributions. If only one member of a group has players on the path,
+//! the factor of the group is M(0, 0) = 1, and the group is skipped.
 //!
 //! # Algorithms
 //!
@@ -201,7 +201,7 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     }
 }
 
-/// The features that a background pattern leaves to the explicand.
+/// The features that must come from the explicand, because a background pattern does not contain them.
 struct OwnFeatures {
     /// The features E, as bits of a pattern.
     features: u64,

@@ -48,7 +48,7 @@ impl<'a> BySize<'a> {
     }
 
     /// Calls `phi` with contributions to the values of one tree, each with the index of its feature. The row
-    /// is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// must be rounded, and the covers must be [valid](Ensemble::check_covers).
     pub(in super::super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -15,7 +15,7 @@
 //!
 //! the double integral is a product of two single integrals. On a leaf, the number of factors of W_g is the
 //! number of groups on the path minus one, and the number of factors of V_i is the number of members of g on
-//! the path minus one. So Gauss rules with half as many nodes are exact.
+//! the path minus one. Therefore Gauss rules with half as many nodes are exact.
 //!
 //! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is the
 //! same as in [the quotient game](super), whose players are the groups. At a split on group g, it goes to a
@@ -29,17 +29,18 @@
 //! The walk keeps P, the probability to reach a node. For each group g that has been tested above and is
 //! tested again below, it also keeps P₋ᵍ, the probability without the factor of g. P₋ᵍ equals P at the first
 //! split on g, is multiplied by F at splits on other groups, and is unchanged by splits on g. Below a child
-//! where g is no longer tested, all leaves have the same factor of g, and their total worth is
+//! where g is no longer tested, all leaves have the same factor of g. Without this factor, the sum of their
+//! values, weighted by the probability to reach them, is
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).
 //! ```
 //!
-//! So for the members of g, the tree consists of the splits on g alone. The worth of each side of a split is
-//! the sum of X over all such children that are reached from this side without another split on g. *Within*
-//! the group, the values are again values of a path-dependent game, computed by the same recursion with nodes
-//! r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the
-//! splits on g,
+//! Therefore, for the members of g, the tree consists of the splits on g alone. In place of leaf values,
+//! X(side) is the sum of X over all such children that are reached from a side of a split without another
+//! split on g. *Within* the group, the values are again values of a path-dependent game, computed by the same
+//! recursion with nodes r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach
+//! the split over the splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,

@@ -41,7 +41,7 @@ pub(super) enum Side {
     Open,
 }
 
-/// One test of a feature: a split whose children both matter.
+/// A split of a tree, with the data that the kernel needs.
 #[derive(Debug, Clone)]
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
@@ -142,7 +142,7 @@ impl Program {
             let tested = Tested::new(nodes, partition);
             Compiler { nodes, cover, partition, tested }.compile(tree, &mut program);
         }
-        // Trees with the same number of quadrature nodes follow each other.
+        // Place trees with the same number of quadrature nodes next to each other.
         program.trees.sort_by_key(|tree| tree.groups.div_ceil(2));
         program
     }
@@ -248,7 +248,7 @@ struct Edge {
 impl Compiler<'_> {
     /// Appends the tree to `program`, depth first.
     fn compile(&self, tree: &Tree, program: &mut Program) {
-        // A tree without splits or nonzero leaves contributes nothing.
+        // A tree without splits, or without nonzero leaves, contributes nothing.
         let gives = |node: &Node| node.is_leaf() && node.value() != 0.0;
         if self.nodes.len() == 1 || !self.nodes.iter().any(gives) {
             return;

@@ -1,7 +1,7 @@
 //! The recursion of a tree for pairs, for a block of rows and a few nodes of a quadrature rule at a time.
 //!
-//! It uses the slots and masks of [single players](super::super::lanes). As there, every formula is a loop
-//! over the rows of a block, no multiplication is fused with an addition, and rows do not interact.
+//! It uses the slots and masks of [single players](super::super::lanes). As in that module, every formula is
+//! a loop over the rows of a block, no multiplication is fused with an addition, and rows do not interact.
 
 use std::hint::select_unpredictable as select;
 

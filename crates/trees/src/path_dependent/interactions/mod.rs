@@ -4,10 +4,10 @@
 //!
 //! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`interactions`](crate::engine::interactions)), with the notation of
 //! [the module above](super). F is linear in the s of each split, and the s of a split only depends on the t
-//! of its own player. A walk that reaches a split b has passed exactly the splits above it. So two splits
-//! interact only if one is above the other. Of the factors of `∂F/∂s_b = P_b Δ_b`, only P_b depends on the
-//! splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on j is
-//! `∂F/∂t_j`,
+//! of its own player. A walk that reaches a split b has passed exactly the splits above it. Therefore two
+//! splits interact only if one is above the other. Among the factors of `∂F/∂s_b = P_b Δ_b`, only P_b depends
+//! on the splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on
+//! j is `∂F/∂t_j`,
 //!
 //! ```text
 //! ∂²F/∂t_i∂t_j = Σ_{b on j} g_b Λ_i(b) + Σ_{b on i} g_b Λ_j(b),     Λ_i(b) = ∂ ln P_b / ∂t_i.
@@ -15,17 +15,18 @@
 //!
 //! P_b is a product over the edges on the path to b. The product over the edges of i is `h t + c (1 − t)`,
 //! the probability that a walk takes these edges. Here, h is 1 if x takes them, and 0 otherwise, and c is the
-//! product of their shares. So
+//! product of their shares. Therefore
 //!
 //! ```text
 //! Λ_i = (1 − c) / (t + c (1 − t))   if x takes all of the path's edges of i,
-//! Λ_i = −1 / (1 − t)                if not, whatever c is;
+//! Λ_i = −1 / (1 − t)                otherwise.
 //! ```
 //!
-//! The first is a constant of the deepest edge of i, the second a constant of the node of the rule. So for a
-//! split b, `Σ_q w_q g_b Λ_i` takes one product per node for each player tested above b whose tests x passed,
-//! and a single sum serves all players with a test that x failed. The second derivative has degree d − 2 on a
-//! leaf with d players, so the rule for values is exact for it; the same traversal also yields the values.
+//! The first is a constant of the deepest edge of i, the second a constant of the node of the rule.
+//! Therefore, for a split b, `Σ_q w_q g_b Λ_i` takes one product per node for each player tested above b
+//! whose tests x passed, and a single sum serves all players with a test that x failed. The second derivative
+//! has degree d − 2 on a leaf with d players, so the rule for values is exact for it; the same traversal also
+//! yields the values.
 //!
 //! # Numerical stability
 //!

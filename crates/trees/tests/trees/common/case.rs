@@ -15,7 +15,7 @@ use super::{Random, TreeSpec, document, linked_document, read};
 
 /// Returns every kind of semivalue, for `players` players.
 pub fn semivalues(players: usize) -> Vec<Semivalue> {
-    // Weights that do not belong to any mixing measure: sizes in the middle have little or no weight.
+    // Weights by size: the smallest and the largest size have more weight than all others.
     let distribution: Vec<f64> =
         (0..players).map(|size| if size == 0 || size + 1 == players { 3.0 } else { 0.5 }).collect();
     let total: f64 = distribution.iter().sum();
@@ -162,7 +162,7 @@ impl Case {
         margins
     }
 
-    /// Returns the players: all features, or only the features that any tree uses.
+    /// Returns the players: all features or, if there are more than nine, the features that any tree uses.
     fn players(&self) -> Vec<usize> {
         let mut players: Vec<usize> = (0..self.features).collect();
         if self.features > 9 {
@@ -172,7 +172,7 @@ impl Case {
         players
     }
 
-    /// Tabulates the game of a row.
+    /// Returns the game of a row as a table, from the function that computes the values of coalitions.
     fn table(&self, worth: CoalitionValue<'_>) -> TabulatedGame {
         let players = self.players();
         let place = |feature: usize| players.iter().position(|&player| player == feature);
@@ -260,8 +260,8 @@ impl Case {
                 Box::new(tree_explainer.with_settings(settings)) as Box<dyn Exact + '_>,
                 tolerance,
             ));
-            // Compiled backgrounds only use tables that are not configured further; cohorts and quadrature
-            // need rows.
+            // Use compiled backgrounds only with settings that specify nothing but a kernel. Cohorts and
+            // quadrature need rows.
             let plain = Settings::default().with_kernel(settings.kernel) == settings;
             if let (Some(compiled), true) = (compiled.clone(), plain)
                 && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
@@ -459,7 +459,7 @@ pub fn supported<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
     }
 }
 
-/// Compares numbers with a tolerance relative to the largest number, or 1.
+/// Compares numbers with a tolerance relative to the largest number, or to 1 if all numbers are smaller.
 pub fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(got.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));

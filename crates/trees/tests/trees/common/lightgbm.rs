@@ -2,7 +2,7 @@
 
 use super::Random;
 
-/// A split or a leaf. Trees are small, so nodes are stored as boxes.
+/// A split or a leaf. Children are boxed, because the trees are small.
 #[derive(Debug, Clone)]
 pub enum Node {
     Split { feature: usize, test: Test, left: Box<Node>, right: Box<Node> },

@@ -1,6 +1,6 @@
 //! Generated models for tests, and slow direct implementations of the algorithms of the crate.
 
-#![allow(dead_code, unreachable_pub)] // every test binary uses a different part
+#![allow(dead_code, unreachable_pub)] // every test binary uses only some of the helpers
 #![allow(clippy::unwrap_used)]
 
 pub mod case;

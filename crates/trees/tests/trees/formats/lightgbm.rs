@@ -55,7 +55,7 @@ fn path_dependent_values_are_those_of_lightgbm() {
         let outputs = ensemble.output_count();
         let expected = numbers(&said["contributions"]);
         let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&rows, 10).slice(0..4)).unwrap();
-        // Ordered by rows, then outputs, then features and the base value.
+        // The contributions are ordered by rows, then outputs, then features and the base value.
         for (row, expected) in expected.chunks_exact(11 * outputs).enumerate() {
             for (output, expected) in expected.chunks_exact(11).enumerate() {
                 let mut got: Vec<f64> = (0..10)

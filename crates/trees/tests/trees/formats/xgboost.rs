@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, TreeSpec, document, put, read, ubj};
 
-/// Returns a small model with all features of the format: two classes, a categorical split, missing values, a
+/// Returns a small model with all elements of the format: two classes, a categorical split, missing values, a
 /// single leaf.
 fn sample() -> Value {
     let random = &mut Random(1);

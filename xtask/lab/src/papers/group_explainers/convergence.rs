@@ -1,4 +1,4 @@
-//! Figures 1 to 6: MISE and RMISE against the number of draws.
+//! Figures 1 to 6: MISE and RMISE against the number of draws K.
 
 use anyhow::Result;
 

@@ -31,7 +31,7 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Version of the cells. It is increased when the meaning of a cell changes, so that old checkpoints are not
+/// Version of the stored results. It is increased when their meaning changes, so that old checkpoints are not
 /// reused.
 const PROTOCOL: u32 = 1;
 
@@ -51,7 +51,7 @@ struct Groups {
     dendrogram: Dendrogram,
     /// Height of the dendrogram above which dependence is no longer significant.
     height: f64,
-    /// Groups found by cutting the dendrogram at this height.
+    /// Groups found by cutting the dendrogram at `height`.
     automatic: Vec<Vec<usize>>,
     /// Groups found by cutting the dendrogram into the true number of groups.
     into_groups: Vec<Vec<usize>>,

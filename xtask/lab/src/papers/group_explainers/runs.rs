@@ -12,8 +12,8 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Version of the cells. It is increased when the meaning of a cell changes in a way that probes do not
-/// detect, so that old checkpoints are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes in a way that the digests of
+/// games and methods do not detect, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 2;
 
 /// The numbers of draws K for which estimates are computed.
@@ -27,11 +27,12 @@ pub(super) fn explicands(session: &Session) -> usize {
     (2 * session.runs).min(BACKGROUND)
 }
 
-/// The mode, as part of the seeds. Rows of D are resampled, so the estimated value is the one for the
-/// empirical background D.
+/// Part of the seeds of estimates: the estimators resample the rows of D, and thus estimate the values for
+/// the empirical background D.
 const MODE: &str = "empirical";
 
-/// Number of rows of a fresh background on which the exact values are probed.
+/// Number of rows of a small background, for which the exact values are computed to detect changes in their
+/// computation.
 const PROBED_ROWS: usize = 4;
 
 /// Checkpoint key of the exact values for one explicand.

@@ -5,7 +5,8 @@
 //! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace entries of a background row b,
 //! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
 //! `r_i = exp(a_i (x_i − b_i))`. The value of one player requires one product and one division for each
-//! subset. This visits all subsets, like an enumeration of coalition values; the tests compare the two.
+//! subset. The computation visits all subsets, like an enumeration of coalition values; the tests compare the
+//! two.
 
 use apportion::Background;
 use apportion::games::Partition;
@@ -223,7 +224,7 @@ mod tests {
         }
     }
 
-    /// The test compares with the definition of σ² as a sum over background rows and coalitions.
+    /// The test compares the variance with the definition of σ², a sum over background rows and coalitions.
     #[test]
     fn the_variance_is_that_of_a_draw() {
         let setting = Setting::new(&ALL[2], 6, 5).unwrap();
@@ -237,7 +238,7 @@ mod tests {
             out[0]
         };
         let weight = |players, size: u32| Semivalue::Shapley.coefficient(players, size as usize);
-        // X4 in S3 = {4, 5, 6}; the other groups are S1 = {1, 2} and S2 = {3}.
+        // The subject X4 is in the group S3 = {4, 5, 6}; the other groups are S1 = {1, 2} and S2 = {3}.
         let (mut owen, mut two_step) = ([0.0; 2], [0.0; 2]);
         for row in 0..3 {
             for (others, union) in [(0, 0), (1, 0b11), (1, 0b100), (2, 0b111)] {

@@ -33,8 +33,8 @@ const PLAYED: [(usize, usize); 3] = [(4, 6), (5, 6), (5, 10)];
 /// Tolerance for rounding errors of values near 1.
 const ROUNDING: f64 = 1e-12;
 
-/// The form of equation 3.19: the amount subtracted from a group's value before the rest is shared equally
-/// among its members.
+/// The form of equation 3.19: the amount subtracted from a group's value before the remainder is shared
+/// equally among its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// v(S_j), as printed.

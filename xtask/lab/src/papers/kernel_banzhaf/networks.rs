@@ -1,7 +1,7 @@
 //! Figure 6: error against sample size on neural networks.
 //!
-//! Networks are loaded by `apportion-onnx`, whose runtime takes long to build, so this requires the feature
-//! `onnx`. Without it, `networks_left_out.rs` is used instead.
+//! Networks are loaded by `apportion-onnx`, whose runtime takes long to build, so this module requires the
+//! feature `onnx`. Without the feature, `networks_left_out.rs` is used instead.
 
 use std::sync::Arc;
 

@@ -123,11 +123,12 @@ pub(super) fn condition_number(
     condition_of(SampledRows::draw(contender, players, budget, seed)?.gram(), eigenvalues(contender, players))
 }
 
-/// Returns the condition number for a Gram matrix ÃᵀÃ, given the eigenvalues of AᵀA.
+/// Returns the condition number of K for a Gram matrix ÃᵀÃ, given the eigenvalues of AᵀA.
 fn condition_of(mut gram: Vec<f64>, eigenvalues: [f64; 2]) -> Result<f64> {
     let n = gram.len().isqrt();
     let power = |exponent: f64| eigenvalues.map(|value| value.powf(exponent));
-    // With (AᵀA)^p = a (I − J) + b J, first multiply each column from the left, then each row from the right.
+    // With (AᵀA)^p = a (I − J) + b J, first multiply by the power −½ from the left, column by column, then by
+    // the power ½ from the right, row by row.
     for (exponent, stride, step) in [(-0.5, 1, n), (0.5, n, 1)] {
         let [a, b] = power(exponent);
         for first in (0..n).map(|line| line * step) {
@@ -142,7 +143,7 @@ fn condition_of(mut gram: Vec<f64>, eigenvalues: [f64; 2]) -> Result<f64> {
     let Ok(singular) = k.singular_values() else { bail!("the singular values of K did not converge") };
     let largest = singular.iter().copied().fold(0.0, f64::max);
     let smallest = singular.iter().copied().fold(f64::INFINITY, f64::min);
-    // A smaller eigenvalue is rounding error, and the matrix is singular because there are fewer rows than
+    // A singular value below this bound is rounding error: K is singular, because there are fewer rows than
     // players.
     let is_singular = smallest <= 1e-13 * largest;
     Ok(if is_singular { f64::INFINITY } else { largest / smallest })

@@ -3,9 +3,9 @@
 //! # Notation
 //!
 //! `x` is the explicand, `b` ranges over the background rows. At a split on feature i, a synthetic row (x_S,
-//! b) follows x if i is in S, and b otherwise. So each tree is traversed once for all rows: a split on a
-//! present feature sends all rows to the same side, and a split on an absent feature partitions them. This
-//! takes O(leaves) per coalition and tree, while predictions for the rows take O(rows · depth).
+//! b) follows x if i is in S, and b otherwise. Each tree is therefore traversed once for all rows: a split on
+//! a present feature sends all rows to the same side, and a split on an absent feature partitions them. The
+//! traversal takes O(leaves) per coalition and tree, while predictions for the rows take O(rows · depth).
 
 use anyhow::{Result, ensure};
 use apportion::games::{CoalitionView, Coalitions, GameError};
@@ -80,7 +80,7 @@ impl<'a> TreesOnRows<'a> {
     }
 }
 
-/// The nodes of a tree; and for each node, whether the explicand goes left, and which rows do.
+/// The nodes of a tree; and for each node, whether the explicand goes left, and which rows go left.
 type Tree<'a> = (&'a [Node], &'a [(bool, u64)]);
 
 impl Game for TreesOnRows<'_> {

@@ -5,10 +5,10 @@
 //! v*(S) = v(N) − v(N \ S)
 //! ```
 //!
-//! In v(N \ S), the players outside S are present. The Shapley values of v* and v are equal. So applying
-//! L-Shapley to v* means applying it to v with the players outside neighbourhoods present. Likewise, the
-//! regression of section 4.3.2, which has no neighbourhoods, treats the players outside a coalition as
-//! present when applied to v*.
+//! In v(N \ S), the players outside S are present. The Shapley values of v* and v are equal. Applying
+//! L-Shapley to v* therefore means applying it to v with the players outside neighbourhoods present.
+//! Likewise, the regression of section 4.3.2, which has no neighbourhoods, treats the players outside a
+//! coalition as present when applied to v*.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};

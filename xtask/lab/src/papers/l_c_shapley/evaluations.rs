@@ -156,8 +156,8 @@ impl Series {
         }
     }
 
-    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each additional
-    /// inner player adds this number of coalitions.
+    /// Returns, for L-Shapley, the number of nonempty subsets of a neighbourhood up to translation. Each
+    /// additional inner player adds this number of coalitions.
     fn shapes(&self) -> Option<f64> {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }

@@ -79,8 +79,8 @@ pub(super) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Returns the first correctly predicted test images of each class: as many as there are samples, and at most
-/// [`OF_CLASS`].
+/// Returns the first correctly predicted test images of each class: at most [`OF_CLASS`] per class, and at
+/// most the session's number of runs.
 fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     let most = OF_CLASS.min(session.runs);
     let mut columns = Vec::new();

@@ -55,8 +55,8 @@ pub(super) struct Surrogate {
 }
 
 impl Lime {
-    /// Fits the surrogate on `budget` draws. Repeated coalitions are evaluated once, all in one batch, and
-    /// weighted by their number of draws.
+    /// Fits the surrogate on `budget` draws. The distinct coalitions are evaluated in one batch, and weighted
+    /// by their number of draws.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ mod tests {
         assert!(error(1e-9) < 1e-8);
         let ratio = error(1e-4) / error(1e-6);
         assert!((ratio - 100.0).abs() < 0.5, "{ratio}");
-        // The default penalty is not small.
+        // The default penalty of 1 is not small: it changes a coefficient by more than 0.01.
         assert!(error(1.0) > 0.01);
     }
 

@@ -14,11 +14,11 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 
-/// Version of the cells. It is increased when the meaning of a cell changes in a way that probes do not
-/// detect, so that old checkpoints are not reused.
+/// Version of the stored results (cells). It is increased when their meaning changes in a way that the
+/// digests of games and methods do not detect, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Number of samples per cell, if a sample takes little time: for texts and embedded images.
+/// Number of samples per cell if a sample takes little time, which holds for texts and embedded images.
 const BLOCK: usize = 10;
 
 /// Minimum brightness of a pixel that counts as activated.

@@ -172,7 +172,8 @@ impl Method {
     }
 }
 
-/// A smooth model in which neighbouring features interact, on which methods are probed.
+/// A smooth model in which neighbouring features interact. The digests of methods are computed from their
+/// scores for this model.
 fn probe(row: &[f64]) -> f64 {
     let alone = row.iter().enumerate().map(|(at, x)| x * (at as f64 + 0.5).sin()).sum::<f64>();
     alone + row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>()
@@ -211,7 +212,7 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // The distinct subsets of three neighbours are d + (d − 1) + (d − 2) + (d − 2), plus v(∅) and v(N).
+        // There are d + (d − 1) + (d − 2) + (d − 2) distinct subsets of three neighbours, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
         // There are 4d − 6 n-grams of up to 4 words, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
@@ -240,7 +241,7 @@ mod tests {
         apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
     }
 
-    /// Compares with the authors' `construct_positions_dict_localshapley` and
+    /// Compares the scores with those of the authors' `construct_positions_dict_localshapley` and
     /// `construct_positions_connectedshapley`, with one neighbour on each side. These functions treat the
     /// last and first words as neighbours, so the test compares inner words only.
     #[test]

@@ -1,4 +1,4 @@
-//! Networks in ONNX files, loaded by `apportion-onnx` with the feature `onnx`. Without it,
+//! Networks in ONNX files, loaded by `apportion-onnx` with the feature `onnx`. Without this feature,
 //! `networks_left_out.rs` is used instead.
 
 use anyhow::Result;

@@ -2,7 +2,7 @@
 //! starting from the whole image.
 //!
 //! The weights of section 4.3.2 decrease with the size of a coalition. With 784 pixels, the weight of a
-//! square of four pixels is 10⁻⁷ times the weight of a single pixel, so the result is v({i}) − v(∅): the
+//! square of four pixels is 10⁻⁸ times the weight of a single pixel, so the result is v({i}) − v(∅): the
 //! effect of a pixel alone on an empty image. Two variants show which aspect matters:
 //!
 //! ```text

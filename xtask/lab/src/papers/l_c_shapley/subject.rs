@@ -39,7 +39,7 @@ pub(super) struct Subject {
     pub(super) title: &'static str,
     /// Name of the model.
     pub(super) model_title: &'static str,
-    /// For a network trained by us, its index entry, and the numbers printed in the paper for its network.
+    /// For a network trained by us, its index entry, and the accuracy that the paper prints for its network.
     pub(super) trained: Option<(Entry, &'static str)>,
     /// Number of trained parameters; for a network in a file, an upper bound from the file size.
     pub(super) parameters: usize,
@@ -115,7 +115,7 @@ pub(super) struct AvailableSubjects {
 }
 
 impl AvailableSubjects {
-    /// Reports why something is missing.
+    /// Prints why the dataset or network `name` is missing, and records the message.
     fn skip(&mut self, session: &Session, name: &str, how: &str) {
         let line = format!("{name}: skipped; {how}");
         session.say_once(&line);

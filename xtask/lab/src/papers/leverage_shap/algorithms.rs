@@ -74,7 +74,8 @@ fn combo(text: Text, players: usize, size: usize, mut index: u128) -> (Vec<usize
             index -= count;
         }
     }
-    // z is a bit vector; the printed version sets some bits twice and in arbitrary order.
+    // In the paper, the coalition is a bit vector z; the printed version sets some bits twice and in
+    // arbitrary order.
     members.sort_unstable();
     members.dedup();
     (members, rounds)
@@ -195,8 +196,8 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
         Text::Corrected => rows,
     };
     let n = players;
-    // The terms are the operations of lines 2, 3, 4 and 7, 6, 10 and 11, then of the sums of the normal
-    // equations and of their factorization.
+    // The terms are the operations of line 2, line 3, lines 4 and 7, line 6, and lines 10 and 11, then those
+    // of the sums of the normal equations and of their factorization.
     let all = steps * n + rounds + weights + rows * n + rows * n + rows * n * n + n * n * n;
     all as f64
 }

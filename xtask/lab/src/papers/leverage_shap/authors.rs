@@ -152,7 +152,7 @@ impl Authors {
         Some(&measured.error)
     }
 
-    /// Returns `n ‖Aφ − b‖² / ‖φ‖²` of each run on a dataset with few players, a lower bound of γ; NaN if the
+    /// Returns `n ‖Aφ − b‖² / ‖φ‖²` of each run on a dataset with few players, a lower bound on γ; NaN if the
     /// game is additive up to rounding.
     ///
     /// Without noise, `‖φ̃ − φ‖² = n ‖Aφ − b‖² ε`, with the excess ε of the objective, for every estimator
@@ -190,7 +190,7 @@ impl Authors {
     }
 
     /// Returns the curves of one of the authors' figures on datasets. Each column of the paper's tables has a
-    /// panel; for the objective, only the datasets with few players do.
+    /// panel; for the objective, only the datasets with few players have a panel.
     pub(super) fn curves(
         &self,
         along: Along,

@@ -7,7 +7,7 @@ use apportion::estimators::{
 use super::passes::PassesOfShap;
 use crate::comparison::contenders;
 
-/// Estimators continue to sample at budgets of 2^n and more.
+/// Estimators continue to sample at budgets of 2^n and more, as in the paper.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 contenders! {

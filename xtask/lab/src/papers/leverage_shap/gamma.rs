@@ -329,7 +329,7 @@ pub(crate) fn table3(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Returns the quartiles of a lower bound of γ on a dataset, for our runs and for the authors'.
+/// Returns the quartiles of a lower bound on γ for a dataset, for our runs and for the authors'.
 fn bound_row(authors: &Authors, known: &KnownDataset, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))

@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(verdicts([0.2, 0.5], [1.0, 1.0]), [Holds, Holds]);
         assert_eq!(verdicts([0.5, 0.2], [1.0, 1.0]), [DoesNotHold, DoesNotHold]);
         assert_eq!(verdicts([0.5, 0.5], [1.0, 1.0]), [Undecided, Undecided]);
-        // Errors that are ten times as large leave more room for improvement.
+        // The ratio is smaller in the named setting, but the errors there are ten times as large, so the
+        // difference is larger.
         assert_eq!(verdicts([0.5, 0.2], [10.0, 1.0]), [DoesNotHold, Holds]);
     }
 }

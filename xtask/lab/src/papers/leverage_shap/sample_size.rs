@@ -155,8 +155,8 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
         ]
     };
     sweep.artefact_output(session, of_paper, |experiment, curves| {
-        // The two judged estimators differ in pairing only, since both draw without replacement; the paper's
-        // ablation also draws with replacement.
+        // The two judged estimators both draw without replacement, and differ in pairing only. In the paper's
+        // ablation, the estimator without pairs also draws with replacement.
         let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
         Ok(vec![
             judged.below(

@@ -46,7 +46,7 @@ pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
                 data.push(row![players, name, size, distribution.probability(size), counts[size], draws]);
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
-            // With 999 sizes, every eighth point is enough.
+            // Draw at most about 125 points: with 999 sizes, this is every eighth point.
             let drawn = sizes.clone().step_by(players.div_ceil(125)).map(point);
             marks.push(Mark::Points { style, points: drawn.collect() });
             marks.push(Mark::Curve {

@@ -80,7 +80,7 @@ struct SharedGame {
 }
 
 impl SharedGame {
-    /// Creates the game as a function of players, α, run and seed.
+    /// Creates the game of a run, and computes its digests.
     fn new(players: usize, alpha: f64, run: usize, seed: u64) -> Result<Self> {
         let synthetic = Synthetic::new(players, alpha, derive_seed(&("synthetic", players, run, seed))?)?;
         Ok(Self {

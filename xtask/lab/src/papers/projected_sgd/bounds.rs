@@ -51,7 +51,8 @@ const CONSTANTS: [f64; 3] = [0.02, 0.005, 0.00125];
 /// Maximum amount by which a slope in T may exceed the slope of the bound.
 const SLACK: f64 = 0.2;
 
-/// Maximum deviation from 1 of the slope of the log remaining error against the log size of a constant step.
+/// Maximum deviation from 1 of the slope of the log of the remaining error against the log of the size of a
+/// constant step.
 const PROPORTION: f64 = 0.2;
 
 /// The estimator used in a run.
@@ -133,7 +134,7 @@ impl Kind {
     /// Returns a digest of the method, computed from its results.
     fn digest(self, known: &KnownGame) -> Result<Digest> {
         match self.estimator(known) {
-            // Probe the estimator on the game itself, since its ball K depends on the game.
+            // Use the estimate for the game itself, since the ball K of the estimator depends on the game.
             Some(estimator) => {
                 let answer = estimator.estimate(&known.game, STEPS[0] + 2, 1)?;
                 Digest::of_data(&(estimator.name(), estimator.settings(), answer))

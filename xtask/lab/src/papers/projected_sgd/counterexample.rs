@@ -31,8 +31,8 @@ impl DiscreteDistribution {
         self.points.iter().filter(|(value, _)| *value >= limit).map(|(_, probability)| probability).sum()
     }
 
-    /// Returns the distribution with value `2 + 4a` with probability `1/(2 + 4a)`, otherwise 0. Its mean is
-    /// 1, and it attains Markov's inequality.
+    /// Returns the distribution of a variable that is `2 + 4a` with probability `1/(2 + 4a)`, and otherwise
+    /// 0. Its mean is 1, and it attains Markov's inequality.
     pub(super) fn of_two_points(a: f64) -> Self {
         let value = 2.0 + 4.0 * a;
         Self { points: vec![(value, 1.0 / value), (0.0, 1.0 - 1.0 / value)] }
@@ -119,7 +119,7 @@ impl AlikeDraws {
         log_of_bound(self.error / self.bound)
     }
 
-    /// Returns whether the probability is within the bound, as it must be.
+    /// Returns whether the probability of the event is within the bound, as appendix 8.2 claims.
     pub(super) fn is_bounded(&self) -> bool {
         // The inequality bounds only errors of at least 2A.
         self.error < 2.0 * self.bound || self.log_of_probability() <= self.log_of_bound()

@@ -33,8 +33,8 @@
 //!
 //! for any μ for which F is μ-strongly convex, with κ = B/μ. (The averages of the paper are over φ_0 to φ_T
 //! and φ_1 to φ_T: one more term, which increases neither bound.) The first bound is below the printed bound
-//! for the same rule, which is therefore true. The second bound decreases like exp(−ε²T), but the printed
-//! bound for that rule like exp(−ε²T²), which is impossible.
+//! for the same rule, so the printed bound is true. The second bound decreases like exp(−ε²T). The printed
+//! bound for that rule decreases like exp(−ε²T²), and cannot hold.
 
 use anyhow::Result;
 
@@ -470,7 +470,8 @@ mod tests {
                 let mut point = vec![known.total() / 3.0; players];
                 let (mut left, mut martingale) = (0.0, 0.0);
                 for step in 1..=60_usize {
-                    // The first runs draw a single coalition, the others all of them.
+                    // In each of the first six runs, every step draws the same coalition; the other runs draw
+                    // from all coalitions.
                     let mask = if run < 6 { run + 1 } else { rng.random_range(masks.clone()) };
                     let weight = if rule == PrintedRule::Inverse { step as f64 } else { 1.0 };
                     let away: Vec<f64> = point.iter().zip(&known.truth).map(|(x, y)| x - y).collect();

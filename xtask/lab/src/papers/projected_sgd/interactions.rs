@@ -99,7 +99,8 @@ fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     Ok(shares / measured.truths.len() as f64)
 }
 
-/// Returns the mean errors of the methods, in order, and the mean error of optimized Monte Carlo.
+/// Returns each method with its mean error, and with the ratio of this error to the mean error of optimized
+/// Monte Carlo.
 fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
     let Some(own) = measured.curve(Method::Optimized).and_then(|curve| curve.mean(level)) else {
         return Vec::new();

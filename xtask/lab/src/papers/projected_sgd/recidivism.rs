@@ -43,10 +43,10 @@ pub(super) const PRIORS: usize = 6;
 /// Minimum score that counts as predicted recidivism: Medium or High.
 const MEDIUM_SCORE: f64 = 1.0;
 
-/// The held-out rows are one out of `FOLDS`.
+/// One out of `FOLDS` rows is held out.
 const FOLDS: usize = 5;
 
-/// Penalty λ/2 ‖β‖² on all coefficients except the intercept.
+/// Factor λ of the penalty λ/2 ‖β‖², which applies to all coefficients except the intercept.
 const RIDGE: f64 = 1.0;
 
 const MAX_ITERATIONS: usize = 50;

@@ -66,7 +66,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Returns the mean over the pairs, if available.
+    /// Returns the mean error over the pairs at a level, or `None` if the iterates diverged on any pair.
     pub(super) fn mean(&self, level: usize) -> Option<Measurement> {
         let errors = &self.errors[level];
         (!errors.is_empty()).then(|| Measurement::mean(errors))

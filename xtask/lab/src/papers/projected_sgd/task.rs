@@ -1,8 +1,8 @@
 //! The simulated tasks of section 5.1 and their games.
 //!
-//! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's
-//! value only depends on the sum of the changes that occur when the members' feature values replace those of
-//! the reference. This sum is looked up in tables, eight players at a time.
+//! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. A coalition's value
+//! therefore only depends on the sum of the changes that occur when the members' feature values replace those
+//! of the reference. This sum is looked up in tables, eight players at a time.
 
 use std::f64::consts::PI;
 
@@ -15,8 +15,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::reproduce::store::derive_seed;
 
-/// Version of the cells. It is increased when the meaning of a cell changes in a way that probes do not
-/// detect, so that old checkpoints are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes in a way that the digests of
+/// games and methods do not detect, so that old checkpoints are not reused.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// A task, and the pairs of individual x* and reference r* on which the methods are compared.
@@ -84,7 +84,7 @@ pub(super) enum Pairs {
 /// Coalition value as a function of the sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reward {
-    /// 1 if the sum is on the same side of the threshold as for x*.
+    /// 1 if the sum is on the same side of the threshold as for x*, otherwise 0.
     SameClass { threshold: f64, above: bool },
     /// exp(sum) minus exp(sum at the reference).
     Product { reference: f64 },
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn medians_of_two_degrees_and_of_many() {
         assert!((median(2).unwrap() - 2.0 * 2f64.ln()).abs() < 1e-10);
-        // The Wilson–Hilferty approximation, which is accurate to 1e-4 here.
+        // Compare with the Wilson–Hilferty approximation, which is accurate to 1e-4 here.
         assert!((median(300).unwrap() - 300.0 * (1.0f64 - 2.0 / 2700.0).powi(3)).abs() < 1e-2);
     }
 }

@@ -276,7 +276,8 @@ mod tests {
             let uniform = bounds(players, norm, value, GradientDistribution::Uniform).gradient_norm();
             assert!((uniform / largest - 1.0).abs() < 1e-12);
         }
-        // The factors are H_{n−1} and (n − 1)/n.
+        // With C near 0 and D = 1, B is 2 (n − 1) times H_{n−1} for importance sampling, and 2 (n − 1) times
+        // (n − 1)/n for the centred distribution.
         let part = |distribution| bounds(50, 1.0, 1e-12, distribution).gradient_norm();
         let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
         assert!((part(GradientDistribution::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);

@@ -40,7 +40,7 @@ struct TruthKey {
     orders: Option<usize>,
 }
 
-/// Returns digests of the games of the pairs, obtained by probing.
+/// Returns digests of the games of the pairs, computed from the values of some coalitions.
 pub(super) fn played(setting: Setting, seed: u64) -> Result<Vec<Digest>> {
     let of_pair = |pair| Digest::of_game(&setting.game(pair, seed)?);
     parallel::try_map(0..setting.count, of_pair)
@@ -74,7 +74,8 @@ pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> 
     })
 }
 
-/// Number of players, and number of permutations, with which the computation of reference values is probed.
+/// Number of players, and number of permutations, of the small computation whose results identify the method
+/// in checkpoints.
 const PROBE: usize = 9;
 
 /// Computes the reference values by enumeration, or from the given number of permutations.
@@ -98,8 +99,8 @@ struct PaperKey {
     iterations: usize,
 }
 
-/// Returns the squared error of the paper's reference values, averaged over the pairs. It is computed from
-/// the standard errors of optimized Monte Carlo with `iterations` iterations.
+/// Returns the expected squared error of the paper's reference values, averaged over the pairs. It is
+/// computed from the standard errors of optimized Monte Carlo with `iterations` iterations.
 pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations: usize) -> Result<f64> {
     let Setting { task, players, pairs, count } = setting;
     let method = Method::Optimized.digest()?;

@@ -35,8 +35,8 @@ impl Axis {
         Self { label: label.to_owned(), floor: None, ticks: Vec::new(), covered: Vec::new(), blank: None }
     }
 
-    /// Creates an axis that is not drawn, `length` pixels long, for panels that are not plots. The first
-    /// value is at the left or the bottom, and may be the larger one.
+    /// Creates an axis that is not drawn, `length` pixels long, for panels that are not plots. The value
+    /// `from` is at the left or at the bottom, and may be larger than `to`.
     pub(crate) fn blank(length: f64, from: f64, to: f64) -> Self {
         Self { covered: vec![from, to], blank: Some(length), ..Self::linear("") }
     }

@@ -47,7 +47,7 @@ pub(crate) enum Mark {
     Bar { colour: Colour, from: (f64, f64), to: (f64, f64) },
     /// Text to the left or right of a position.
     Words { text: String, at: (f64, f64), side: Side },
-    /// Text centred at a position, with a size in points.
+    /// Text centred at a position, with a font size in CSS pixels.
     Label { text: String, at: (f64, f64), size: f64, colour: Colour },
     /// A picture between its upper left and lower right corners.
     Picture { picture: Picture, from: (f64, f64), to: (f64, f64) },

@@ -22,7 +22,7 @@ pub(crate) struct Reading {
 pub(crate) struct Claim {
     /// Short form of the claim.
     pub(crate) claim: String,
-    /// Where the claim is made: a section or caption, or a target of this project.
+    /// Source of the claim: a section or caption, or a target of this project.
     pub(crate) source: String,
     /// How the claim was judged, and the null hypothesis.
     pub(crate) rule: String,
@@ -301,8 +301,8 @@ mod tests {
         }
     }
 
-    /// The test compares Kernel Banzhaf with and without pairing when pairing is disabled: the median ratio
-    /// is below 1 in 11 of 17 cases.
+    /// The case is taken from a comparison of Kernel Banzhaf with and without pairs, in which a fault had
+    /// disabled the pairs: by chance, the median ratio was below 1 in 11 of 17 cases.
     #[test]
     fn more_than_half_of_the_cases_is_what_chance_gives() {
         let below = |at: usize| at < 11;
@@ -356,7 +356,8 @@ mod tests {
 
     #[test]
     fn two_alike_differ_beyond_chance_in_few_claims() {
-        // 200 claims over 17 cases with 25 runs, without any true effect: about 5% have a significant case.
+        // The test judges 200 claims over 17 cases with 25 runs, without any true effect: about 5% have a
+        // significant case.
         let mut state = 1_u64;
         let mut uniform = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

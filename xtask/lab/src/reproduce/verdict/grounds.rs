@@ -164,7 +164,7 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
         let distribution = Normal::standard();
         return (distribution.cdf(z), distribution.sf(z));
     }
-    // The distribution of the sum of the ranks that have a positive sign.
+    // Compute the distribution of the sum of the ranks that have a positive sign.
     let mut distribution = vec![0.0; total + 1];
     distribution[0] = 1.0;
     for &rank in &ranks {

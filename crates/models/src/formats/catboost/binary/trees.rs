@@ -126,8 +126,8 @@ impl<'a> Trees<'a> {
     ) -> Result<(VectorTree, bool), String> {
         let mut shape = VectorTree::default();
         let (mut weights, mut joint) = (Vec::new(), false);
-        // Nodes in the order of their new indices. The leaf that replaces a missing child is queued as its
-        // parent, marked as a leaf.
+        // Nodes in the order of their new indices. The leaf that replaces a missing child is queued with the
+        // index of its parent, marked as a leaf.
         let mut queue = std::collections::VecDeque::from([(nodes.start, false)]);
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {

@@ -53,7 +53,8 @@ impl Encoder {
     }
 }
 
-/// Returns the keys or values of a `LabelEncoder`, which may have several types.
+/// Returns the keys or the values of a `LabelEncoder`, and their type. The name of the attribute depends on
+/// the type.
 fn list(attributes: Attributes<'_>, name: &str) -> Result<(Vec<Datum>, Element), Stop> {
     let texts = attributes.texts(&format!("{name}_strings"));
     if !texts.is_empty() {

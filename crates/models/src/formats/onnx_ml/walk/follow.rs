@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         Ok(self.constant(node, index)?.numbers.iter().map(|&number| number as i64).collect())
     }
 
-    /// Returns the indices of consecutive columns from a start to an end.
+    /// Returns the indices of the consecutive columns that a `Slice` selects from `count` columns.
     pub(super) fn slice(&self, node: &NodeProto, count: usize) -> Result<Vec<i64>, Stop> {
         let count = count as i64;
         let [starts, ends, axes] = [1, 2, 3].map(|index| self.places(node, index));
@@ -282,7 +282,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Converts the reason why the value of a node is unknown. Errors about corrupt files are returned as errors.
+/// Converts the reason why the value of a node is unknown to a [`Refusal`]. Errors about corrupt files are
+/// returned as errors.
 fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     let why = match stop {
         Stop::Other => Reason::Unknown,
@@ -293,7 +294,7 @@ fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     Ok(Rc::new(Refusal { operator: node.op_type.clone(), name: node.name.clone(), why }))
 }
 
-/// Converts indices of columns. Negative indices count from the end.
+/// Converts indices of columns to `usize`. Negative indices count from the end.
 pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop> {
     let count = count as i64;
     let place = |&place: &i64| {

@@ -67,8 +67,8 @@ impl Forest {
         Ok(Self::chain(splits.collect(), values))
     }
 
-    /// Builds a tree that is a chain of tests. Each has a leaf for the rows for which it holds, and the last
-    /// leaf is for all other rows.
+    /// Builds a tree that is a chain of tests. Each test has a leaf for the rows for which it holds, and the
+    /// last leaf is for all other rows.
     fn chain(splits: Vec<Split>, values: impl Iterator<Item = f64>) -> (Self, Leaves) {
         let count = splits.len();
         let mut draft = Draft::new(2 * count + 1, None);

@@ -195,8 +195,8 @@ fn kinds(graph: &GraphProto) -> (String, &'static str) {
     (booster, if classifies { "classification" } else { "regression" })
 }
 
-/// Builds the ensemble of scores. If the scores of two classes are negatives of each other, the ensemble has
-/// a single margin, which belongs to the second class.
+/// Builds the ensemble for the scores. If the scores of two classes are negatives of each other, the ensemble
+/// has a single margin, which belongs to the second class.
 fn ensemble(mut parts: EnsembleParts, found: GraphResult) -> Result<Ensemble, ModelError> {
     let GraphResult { scores, forests, texts, refused, notes, .. } = found;
     let Scores { margins, link, is_pair, .. } = scores;

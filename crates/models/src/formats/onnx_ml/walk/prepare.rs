@@ -242,8 +242,8 @@ impl Walk<'_> {
     }
 
     /// Returns columns that are 1 for values that meet a condition, and 0 for all other values. If a value
-    /// meets the condition, all larger values must meet it too. Missing values are rejected, or do not meet
-    /// the condition.
+    /// meets the condition, all larger values must meet it too. Rows with missing values are rejected if
+    /// `refuses_missing` is set; otherwise, missing values do not meet the condition.
     fn tested(
         &mut self,
         table: &Table,
@@ -465,8 +465,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Evaluates `Where`, which selects one of two values by a condition. The condition and both values must
-    /// be functions of the same column.
+    /// Evaluates `Where`, which selects one of two values by a condition. Each value must be a constant or a
+    /// function of the same column as the condition.
     fn choice(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         if node.input.len() != 3 {
             return Err(Stop::Other);

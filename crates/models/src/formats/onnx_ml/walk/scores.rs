@@ -28,7 +28,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the columns of an input of a node, to which no link may have been applied.
+    /// Returns the columns of an input of a node. No link may have been applied to the columns.
     fn columns(&mut self, node: &NodeProto, index: usize) -> Result<Columns, Stop> {
         Ok(self.scores(node, index)?.columns()?.clone())
     }
@@ -407,7 +407,8 @@ impl Walk<'_> {
         Ok(Scores::linked(columns.affine(|_| [0.0, -unit, 0.0]), Some(Link::HalfPower { unit })))
     }
 
-    /// Handles an anomaly score with the opposite sign. The explanation is for the score itself.
+    /// Handles the negative of an anomaly score: adds a note, and returns the anomaly score, which is
+    /// explained instead.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
         let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
                     which is higher for anomalies; the scores in the file are a constant minus the anomaly \

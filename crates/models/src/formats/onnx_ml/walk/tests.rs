@@ -214,7 +214,8 @@ fn graphs_that_grow_beyond_their_files_are_refused() {
         let error = Ensemble::from_bytes(&bytes(Some(columns), nodes, vec![])).unwrap_err();
         assert!(error.to_string().contains("too short"), "{error}");
     }
-    // Alternate between one column and many: the weights allow products with as many terms as their square.
+    // Alternate between one column and many columns, so that the computed terms far outnumber the weights in
+    // the file.
     let wide = tensor("a", &[1, 4000], &[1.0; 4000]);
     let tall = tensor("b", &[4000, 1], &[1.0; 4000]);
     let mut nodes = vec![node("MatMul", &["x", "a"], "v0", vec![])];
@@ -252,7 +253,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (matrix(elsewhere), "another file"),
         (matrix(tensor("v", &[2], &[1.0; 2])), "the input \"w\" of"),
         (bytes(Some(2), vec![], vec![]), "the output \"y\" is not defined"),
-        // These graphs are not corrupt, but they are not linear models of a row either.
+        // These graphs are valid, but are not linear models of a row.
         (matrix(tensor("w", &[3, 1], &[1.0; 3])), "nor a linear model"),
         (matrix(tensor("w", &[2, 0], &[])), "nor a linear model"),
         (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "nor a linear model"),

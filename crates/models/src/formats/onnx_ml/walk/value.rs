@@ -55,7 +55,7 @@ pub(super) struct Scores {
     /// Whether the second of two columns is the margin, and the first is the corresponding score of the other
     /// class.
     pub(super) is_pair: bool,
-    /// The constant of the last division of the margins.
+    /// The constant by which all margins were divided, if only negations followed the division.
     pub(super) divisor: Option<f64>,
 }
 

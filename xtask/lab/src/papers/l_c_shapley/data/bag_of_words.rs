@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn the_trained_model_is_a_minimum() {
-        // With three sentences of two words, changing any weight in either direction must increase the
-        // objective.
+        // The set has three sentences and a vocabulary of two words. At the minimum, changing any weight in
+        // either direction must increase the objective.
         let sentence = |ids: &[usize], target: usize| Sentence {
             text: String::new(),
             tokens: vec![String::new(); ids.len()],

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 ///
 /// # Errors
 ///
-/// If the file has another format, contains other elements than bytes, is in column-major order, has an
+/// If the file has another format, contains elements other than bytes, is in column-major order, has an
 /// unexpected number of axes or columns, or is truncated.
 pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
     let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("not a file in NumPy format 1.0")?;

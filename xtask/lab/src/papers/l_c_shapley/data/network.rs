@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn a_single_bright_pixel_is_seen_by_the_kernels_around_it() {
-        // Computed by hand: one feature map that sums all nine pixels, with bias −½; all dense weights 1.
+        // The expected logits are computed by hand. One feature map sums all nine pixels, with bias −½; all
+        // dense weights are 1.
         let mut network = SmallNetwork {
             kernels: vec![vec![0.0; 9]; MAPS],
             biases: vec![0.0; MAPS],

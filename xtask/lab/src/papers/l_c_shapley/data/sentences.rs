@@ -113,7 +113,7 @@ mod tests {
         };
         assert_eq!(positive(set.train().collect()), (300, 150));
         assert_eq!(positive(set.test().collect()), (100, 50));
-        // Words, excluding punctuation.
+        // Counts the words, excluding punctuation.
         let words = |sentence: &Sentence| {
             sentence.tokens.iter().filter(|token| token.len() > 1 || *token == "a" || *token == "i").count()
         };

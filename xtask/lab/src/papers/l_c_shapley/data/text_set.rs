@@ -46,8 +46,8 @@ impl TextSet {
         self.vocabulary.iter().position(|known| known == token).unwrap_or(UNKNOWN)
     }
 
-    /// Returns an error if the vocabulary lacks its special tokens, an ID is out of range, or a target has no
-    /// class.
+    /// Returns an error if the vocabulary lacks its special tokens, a text does not have one ID per token, an
+    /// ID is out of range, or a target has no class.
     pub(super) fn checked(self) -> Result<Self> {
         ensure!(
             self.vocabulary.first().is_some_and(|token| token == "<pad>")

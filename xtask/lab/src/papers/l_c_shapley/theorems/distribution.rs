@@ -11,7 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// Number of features.
 pub(super) const FEATURES: usize = 7;
 
-/// Number of masks of features.
+/// Number of sets of features, each represented by a mask.
 pub(super) const MASKS: usize = 1 << FEATURES;
 
 /// Strength of the couplings inside the block.

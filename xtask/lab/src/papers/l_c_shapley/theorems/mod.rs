@@ -42,7 +42,7 @@ const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.
 /// The orders k of the neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
-/// An order of the features on a line, in which neighbours on the true line are at least three steps apart.
+/// Another order of the features on a line, whose neighbours are at least three steps apart on the true line.
 const ELSEWHERE: [usize; FEATURES] = [0, 3, 6, 2, 5, 1, 4];
 
 /// Maximum amount by which the slope of ln error in ln ε may fall below 1.
@@ -90,8 +90,8 @@ impl Kind {
         matches!(self, Self::LocalElsewhere | Self::MarginalElsewhere)
     }
 
-    /// Returns the orders used for verdicts. For order 2, other neighbourhoods contain some of the true
-    /// neighbours.
+    /// Returns the orders k used for verdicts. For the other order of the features, only k = 1 is used, since
+    /// neighbourhoods with k = 2 contain some of the true neighbours.
     fn orders(self) -> &'static [usize] {
         if self.is_elsewhere() { &ORDERS[..1] } else { &ORDERS }
     }

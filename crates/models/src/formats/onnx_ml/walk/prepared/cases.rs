@@ -121,8 +121,8 @@ impl Cases {
         Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
     }
 
-    /// Creates the function that selects `one` for strings whose value here is a nonzero number, and `other`
-    /// for all other strings. All three must be functions of the same column.
+    /// Creates the function that selects `one` for strings whose value under this function is a nonzero
+    /// number, and `other` for all other strings. All three must be functions of the same column.
     pub(in super::super) fn choice(
         &self,
         one: Choice<'_>,
@@ -170,7 +170,7 @@ impl Cases {
         let exceptions = numbers.iter().filter(|(_, number)| decision.holds(*number) != others);
         let rule = Rule::exactly(exceptions.map(|&(code, _)| f64::from(code)).collect());
         let region = if others { Region::Outside(rule) } else { Region::Inside(rule) };
-        // Rows with a missing string are rejected, so this has no effect.
+        // Rows with a missing string are rejected, so `missing_holds` has no effect.
         Ok(Split { feature: self.feature, region, missing_holds: false })
     }
 }

@@ -59,15 +59,15 @@ impl Chain {
         self.steps.iter().filter(|step| step.is_decreasing()).count() % 2 == 1
     }
 
-    /// Returns whether a step turns a number into NaN.
+    /// Returns whether a step turns the number `x` into NaN.
     fn loses(&self, x: f64) -> bool {
         let value =
             self.steps.iter().try_fold(x, |x, step| Some(step.value(x)).filter(|value| !value.is_nan()));
         value.is_none()
     }
 
-    /// Returns the range of grid positions whose values are numbers. For inputs near the largest number,
-    /// values may be NaN, e.g. as ∞ · 0.
+    /// Returns the range of grid positions whose values are numbers, or `None` if it cannot be determined.
+    /// For inputs near the largest number, values may be NaN, e.g. as ∞ · 0.
     fn valid(&self, grid: Grid) -> Option<(i64, i64)> {
         let is_nan = |x: f64| self.value(x).is_nan();
         let ((first, last), zero) = (grid.ends(), grid.place(0.0));
@@ -197,8 +197,8 @@ impl Chain {
         self.pieces(parts, no, (of_number, missing), element, grid)
     }
 
-    /// Builds the pieces of a piecewise constant function of this column, given the function and its value
-    /// for NaN.
+    /// Builds the pieces of a piecewise constant function of this column from its intervals, its value
+    /// `others` outside them, the function itself, and its value for NaN.
     fn pieces(
         &self,
         parts: Vec<(i64, i64, f64)>,

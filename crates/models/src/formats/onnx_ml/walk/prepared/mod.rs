@@ -6,9 +6,10 @@
 //! | [`Pieces`] | constant on intervals of a number | `OneHotEncoder`, `LabelEncoder`, `Binarizer`, comparisons |
 //! | [`Cases`] | a value for each category of a string | `OneHotEncoder`, `LabelEncoder`, `Where` |
 //!
-//! So a test on such a column is a test on the column of the table. Arithmetic is rounded as in the runtime,
-//! and the threshold of a chain is found by bisection over all numbers that the column may contain. So the
-//! test on the table's column holds for exactly the same rows as the test on the preprocessed column.
+//! Therefore a test on such a column is a test on the column of the table. Arithmetic is rounded as in the
+//! runtime, and the threshold of a chain is found by bisection over all numbers that the column may contain,
+//! so that the test on the table's column holds for exactly the same rows as the test on the preprocessed
+//! column.
 
 mod cases;
 mod chain;
@@ -85,7 +86,7 @@ impl Prepared {
         }
     }
 
-    /// Changes the type. All values must also be numbers of the new type.
+    /// Changes the type. The new type must be able to represent all values.
     pub(super) fn with_element(&self, element: Element) -> Result<Self, Stop> {
         Ok(match self {
             Self::Chain(chain) => Self::Chain(chain.with_element(element)),

@@ -47,8 +47,8 @@ impl Pieces {
         Self { feature, parts: all.into(), missing, element }
     }
 
-    /// Applies a function to the values of several columns, which must be functions of the same column of the
-    /// table. The result is missing if one of the values is missing.
+    /// Applies a function to the values of several columns. The result is missing if one of the values is
+    /// missing. Returns `None` if the columns are not functions of the same column of the table.
     pub(in super::super) fn combined(
         columns: &[Self],
         of: impl Fn(&[f64]) -> f64,

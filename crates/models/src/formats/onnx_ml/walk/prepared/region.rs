@@ -8,8 +8,8 @@ use crate::ensemble::{Rule, at_most};
 pub(super) struct Intervals(Vec<(i64, i64)>);
 
 impl Intervals {
-    /// Creates intervals from a list without overlaps: sorts the list, removes empty intervals, and merges
-    /// adjacent intervals.
+    /// Creates disjoint intervals from a list: sorts the list, removes empty intervals, and merges
+    /// overlapping and adjacent intervals.
     pub(super) fn new(mut intervals: Vec<(i64, i64)>) -> Self {
         intervals.retain(|&(first, last)| first <= last);
         intervals.sort_unstable();
@@ -137,7 +137,8 @@ mod tests {
                 for x in
                     [number, f64::from((number as f32).next_up()), f64::from((number as f32).next_down())]
                 {
-                    // Zero is in an interval that contains −0 or 0.
+                    // −0 and 0 have different positions but are the same number, so zero is tested only if
+                    // both or neither of them are in an interval.
                     let within =
                         |x: f64| pairs.iter().any(|&(low, high)| (low..=high).contains(&grid.place(x)));
                     if x != 0.0 || within(0.0) == within(-0.0) {

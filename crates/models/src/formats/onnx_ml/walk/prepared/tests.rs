@@ -91,7 +91,7 @@ fn splits_of_the_table_hold_when_tests_of_the_prepared_column_do() {
             chain = chain.after(step(random), Element::Single).unwrap();
         }
         let Prepared::Chain(plain) = &chain else { unreachable!() };
-        // Use thresholds that the value of some number equals.
+        // Use thresholds that equal the value for some number.
         let threshold = match plain.value(f64::from(number(random) as f32)) {
             value if value.is_nan() || random.chance(20) => 0.5,
             value => value,
@@ -185,6 +185,6 @@ fn categories_have_the_values_of_their_encoders() {
             }
         }
     }
-    // Text itself is not a number.
+    // A text column that is not encoded does not have numeric values.
     assert!(Cases::new(1).numbers().is_err());
 }
