@@ -19,9 +19,9 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles and kernel machines. Shapley values of other models with 11 to 128
-    /// features and at least 30 background rows of equal weight, with the automatic budget and no tolerance:
-    /// the table method with a surrogate that is learned from the background rows, once (feature
+    /// Exact values for tree ensembles and kernel machines. Shapley and Banzhaf values of other models with 11
+    /// to 128 features (or groups as players) and at least 30 background rows of equal weight, with the
+    /// automatic budget and no tolerance: the table method with a surrogate that is learned from the background rows, once (feature
     /// `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else the method of
     /// [`sampled`](Self::sampled).
     #[default]
@@ -30,10 +30,16 @@ pub enum Method {
     Tree,
     /// Exact values of a kernel machine, without evaluations.
     KernelMachine,
-    /// Shapley values of all rows of a call, as one table: exact values of a surrogate learned from all rows,
-    /// with a correction for each row; see `apportion_surrogates::TableMethod`. For more than 10,000 rows,
-    /// the surrogate is learned from 1000 of them. It requires rows of a model and background rows (the
-    /// marginal game).
+    /// Values of all rows of a call, as one table: exact values of a surrogate learned from all rows, with a
+    /// correction for each row. It requires rows of a model and background rows (the marginal game).
+    ///
+    /// For Shapley and Banzhaf values, also of groups as players, the correction is a regression; see
+    /// `apportion_surrogates::TableMethod`. For more than 10,000 rows, the surrogate is learned from 1000 of
+    /// them. For other values and weighted backgrounds, the correction is the value of the difference of model
+    /// and surrogate, by the method that [`Auto`](Self::Auto) takes for other models, or by Monte Carlo if the
+    /// budget is small. In these cases, and with a tolerance, the surrogate is learned from hybrids of the
+    /// background rows, so that the explanation of a row does not depend on the other rows. The surrogate is
+    /// left out if the standard errors are smaller without it, except with a tolerance for such values.
     Table,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.

@@ -364,7 +364,7 @@ fn names_that_are_not_known_are_refused() {
         2,
         &[
             "--method permutation does not support --value banzhaf",
-            "auto, tree, exact, learned-spectrum, kernel-banzhaf",
+            "auto, tree, exact, table, learned-spectrum, kernel-banzhaf",
         ],
         &["--method", "permutation", "--value", "banzhaf"],
     );

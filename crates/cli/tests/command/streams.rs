@@ -352,7 +352,7 @@ fn the_table_method_learns_from_the_first_batch() {
     let output = run(&explain(&rows, &more));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(note.contains("learned from its first 1000 rows"), "{note}");
+    assert!(note.contains("learned from the first 1000 rows"), "{note}");
     let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
     assert_eq!(lines.len(), MANY + 2);
     // With the same surrogate, the values of a row do not depend on the other rows or on the number of

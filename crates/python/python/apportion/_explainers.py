@@ -87,10 +87,10 @@ class Explainer:
     method: the name of a method of `apportion.methods()` (default "auto"), such as "exact", "tree",
         "leverage-shap", "kernel-shap" or "permutation". For functions of 11 to 128 features and a background
         of at least 30 rows, "auto" learns a surrogate of the model from the background, once, and corrects
-        its values for each row; the values of a row do not depend on the other rows.
+        its Shapley or Banzhaf values for each row; the values of a row do not depend on the other rows.
         "table" learns a surrogate of the model from all rows of a call and corrects its values for each row,
         with squared errors that are often a tenth of those of other methods; the values of a row then depend
-        on all rows.
+        on all rows. With `until` or `weights`, and for other values, it learns from the background instead.
     budget: the maximum number of evaluations of the game for each row: an integer, "10n" for ten times the
         number of features, "0.5n" for half of it, or "auto" (the default).
     until: a tolerance instead of a budget (default None): 0.01 ends a run when the error is at most 1% of the

@@ -1,7 +1,8 @@
 //! Comparisons with enumeration.
 
-use apportion_games::{Background, batch_model};
+use apportion_games::{Background, MarginalGame, Partition, batch_model};
 use apportion_surrogates::TableMethod;
+use apportion_values::{Semivalue, Value};
 
 use super::common::{as_rows, exact, smooth, table};
 
@@ -36,35 +37,52 @@ fn additive_models_are_exact() {
 /// divided, and the squared errors agree with the reported variances.
 #[test]
 fn means_over_seeds_approach_enumeration() {
-    for (features, count, budget) in [(5, 24, 60), (6, 2, 200), (8, 2, 600)] {
-        let (background, rows) = table(features, 12, count);
-        let method = TableMethod::new(budget);
-        let expected: Vec<Vec<f64>> =
-            rows.chunks(features).take(2).map(|row| exact(&smooth, row, &background)).collect();
-        let seeds = 60;
-        let mut sums = vec![vec![(0.0, 0.0, 0.0); features]; 2];
-        for seed in 0..seeds {
-            let found = method.explain(&smooth, as_rows(&rows, features), &background, seed).unwrap();
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let std_errors = found[row].std_errors.as_ref().unwrap();
-                for (at, sum) in sums.iter_mut().enumerate() {
-                    let error = found[row].values[at] - expected[row][at];
-                    *sum = (sum.0 + error, sum.1 + error * error, sum.2 + std_errors[at].powi(2));
-                }
-                assert!(found[row].efficiency_gap() < 1e-9);
-            }
-        }
-        let (mut biased, mut squares, mut variances) = (0.0, 0.0, 0.0);
-        for (error, square, variance) in sums.into_iter().flatten() {
-            biased += error * error / seeds as f64;
-            squares += square;
-            variances += variance;
-        }
-        // Without bias, the ratio is 1 on average, and the shrinkage adds some.
-        let (bias, spread) = (biased / squares, squares / variances);
-        assert!(bias < 0.1 * seeds as f64, "{features} features: bias {bias}");
-        assert!((0.5..1.7).contains(&spread), "{features} features: variances {spread}");
+    for (features, count, budget) in [(3, 24, 40), (4, 24, 50), (5, 24, 60), (6, 2, 200), (8, 2, 600)] {
+        approach_enumeration(Semivalue::Shapley.into(), features, count, budget);
     }
+    for (features, count, budget) in [(4, 24, 50), (5, 24, 60), (6, 2, 200), (8, 2, 600)] {
+        approach_enumeration(Semivalue::Banzhaf.into(), features, count, budget);
+    }
+    let groups = || Partition::new(8, vec![vec![0, 3], vec![7], vec![1, 2, 4], vec![5], vec![6]]).unwrap();
+    for semivalue in [Semivalue::Shapley, Semivalue::Banzhaf] {
+        approach_enumeration(Value::quotient(semivalue, groups()), 8, 24, 100);
+    }
+}
+
+fn approach_enumeration(value: Value, features: usize, count: usize, budget: usize) {
+    let (background, rows) = table(features, 12, count);
+    let method = TableMethod::new(budget).with_value(value.clone());
+    let exact = |row: &[f64]| {
+        let game = MarginalGame::new(&smooth, row, &background).unwrap();
+        value.enumerate(&game).unwrap().values
+    };
+    let expected: Vec<Vec<f64>> = rows.chunks(features).take(2).map(exact).collect();
+    let is_efficient = value.concept().is_efficient();
+    let features_or_groups = expected[0].len();
+    let seeds = 60;
+    let mut sums = vec![vec![(0.0, 0.0, 0.0); features_or_groups]; 2];
+    for seed in 0..seeds {
+        let found = method.explain(&smooth, as_rows(&rows, features), &background, seed).unwrap();
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let std_errors = found[row].std_errors.as_ref().unwrap();
+            for (at, sum) in sums.iter_mut().enumerate() {
+                let error = found[row].values[at] - expected[row][at];
+                *sum = (sum.0 + error, sum.1 + error * error, sum.2 + std_errors[at].powi(2));
+            }
+            assert!(!is_efficient || found[row].efficiency_gap() < 1e-9);
+            assert_eq!(found[row].value, value.concept());
+        }
+    }
+    let (mut biased, mut squares, mut variances) = (0.0, 0.0, 0.0);
+    for (error, square, variance) in sums.into_iter().flatten() {
+        biased += error * error / seeds as f64;
+        squares += square;
+        variances += variance;
+    }
+    // Without bias, the ratio is 1 on average, and the shrinkage adds some.
+    let (bias, spread) = (biased / squares, squares / variances);
+    assert!(bias < 0.1 * seeds as f64, "{value:?}: bias {bias}");
+    assert!((0.5..1.7).contains(&spread), "{value:?}, {features} features: variances {spread}");
 }
 
 #[test]
