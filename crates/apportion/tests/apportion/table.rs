@@ -466,7 +466,7 @@ fn groups(sizes: &[usize]) -> Partition {
 /// Returns the sum of squared errors relative to that of the values, and the share of values in their 95%
 /// intervals, of methods with these budgets.
 fn errors(value: &Value, method: Method, budget: Budget, background: &Background) -> (f64, f64) {
-    let rows = numbers(40 * FEATURES, 2);
+    let rows = numbers(24 * FEATURES, 2);
     let explained = |method: Method, budget| {
         let explainer = Explainer::new(&network, background.clone()).value(value.clone()).seed(5);
         explain(explainer.method(method).budget(budget), &rows)

@@ -55,7 +55,7 @@ fn values_that_are_no_numbers_are_refused() {
     let game = TabulatedGame::new(values, 1).unwrap();
     for refused in all_values(&game) {
         let message = refused.unwrap_err().to_string();
-        assert!(message.contains("scale") || message.contains("finite"), "{message}");
+        assert!(message.contains("overflows") || message.contains("finite"), "{message}");
     }
     assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Overflow { .. })));
 }
