@@ -19,21 +19,22 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles and kernel machines. Shapley values of other models with 11 to 128
-    /// features and at least 30 background rows of equal weight, with the automatic budget and no tolerance:
-    /// the table method with a surrogate that is learned from the background rows, once (feature
-    /// `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else the method of
-    /// [`sampled`](Self::sampled).
+    /// Exact values for tree ensembles and kernel machines. For Shapley and Banzhaf values of other models
+    /// with 11 to 128 features (or groups that act as players) and at least 30 background rows of equal
+    /// weight, with the automatic budget and no tolerance: the table method, with a surrogate that is learned
+    /// once, from the background rows (feature `surrogates`). Otherwise, enumeration if the budget covers all
+    /// `2^n` coalitions, or else the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
     Tree,
     /// Exact values of a kernel machine, without evaluations.
     KernelMachine,
-    /// Shapley values of all rows of a call, as one table: exact values of a surrogate learned from all rows,
-    /// with a correction for each row; see `apportion_surrogates::TableMethod`. For more than 10,000 rows,
-    /// the surrogate is learned from 1000 of them. It requires rows of a model and background rows (the
-    /// marginal game).
+    /// Shapley or Banzhaf values of all rows of a call, as one table: exact values of a surrogate learned
+    /// from all rows, with a correction for each row; see `apportion_surrogates::TableMethod`. For more than
+    /// 10,000 rows, the surrogate is learned from 1000 of them. With a tolerance, for other values, or for a
+    /// weighted background, it is learned from the background rows. The method requires a model and
+    /// background rows (the marginal game).
     Table,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.
@@ -49,8 +50,8 @@ impl Method {
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
-    /// of other methods are left out, although they also have names. So is
-    /// [`KernelMachine`](Self::KernelMachine), which [`Auto`](Self::Auto) always chooses for these models.
+    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine) is
+    /// omitted as well, because [`Auto`](Self::Auto) chooses it for every value that it supports.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| match method {
             Self::By(spec) => !spec.is_variant(),
