@@ -18,7 +18,8 @@ pub enum Budget {
     /// For `n ≤ 11` players, 2048, which covers all `2^n` coalitions. For more players, `20 n`, but at most
     /// the larger of 512 and `10 n`: about as many evaluations as the default of the package shap.
     /// [`Method::Auto`](crate::Method::Auto) explains many models with the table method instead, which takes
-    /// a sixth for 12 features and less for more; see [`model_rows`](Self::model_rows).
+    /// a sixth of these evaluations for 12 features and a smaller fraction for more; see
+    /// [`model_rows`](Self::model_rows).
     #[default]
     Auto,
     /// A fixed number of evaluations.
@@ -26,17 +27,17 @@ pub enum Budget {
     /// A multiple of the number of players.
     PerPlayer(usize),
     /// A fraction of the number of players, rounded up to whole evaluations. For
-    /// [`Method::Table`](crate::Method::Table), it is rounded up to whole rows of the model instead.
+    /// [`Method::Table`](crate::Method::Table), it is rounded up to whole predicted rows instead.
     Fraction(f64),
 }
 
 impl Budget {
     /// Maximum number of players for which [`Auto`](Self::Auto) covers all coalitions.
     const MAX_ENUMERATED_PLAYERS: usize = 11;
-    /// The maximum number of rows of the model for all coalitions that [`Auto`](Self::Auto) covers with the
+    /// The maximum number of predicted rows for which [`Auto`](Self::Auto) covers all coalitions with the
     /// table method.
     const MAX_ENUMERATED_ROWS: usize = 2000;
-    /// The minimum of [`Auto`](Self::Auto) for the table method, in rows of the model.
+    /// The minimum of [`Auto`](Self::Auto) for the table method, in predicted rows.
     const MIN_AUTO_ROWS: usize = 200;
 
     /// Returns the number of evaluations for a game with this number of players.
@@ -50,8 +51,9 @@ impl Budget {
         }
     }
 
-    /// Returns the number of rows of the model per explicand for [`Method::Table`](crate::Method::Table). An
-    /// evaluation with B background rows corresponds to B rows of the model.
+    /// Returns the number of rows that the model predicts for each explicand with
+    /// [`Method::Table`](crate::Method::Table). An evaluation with B background rows corresponds to B
+    /// predicted rows.
     ///
     /// [`Auto`](Self::Auto) is `20 n^¼` evaluations, but at least 200 rows; if 2000 rows suffice for all
     /// coalitions, it is `2^n B`, and the values are exact. The default of the package shap takes about 280

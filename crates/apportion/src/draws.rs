@@ -17,7 +17,7 @@
 //!
 //! # Derivation
 //!
-//! As E ζ = 0, the error of φ̃_i has two parts,
+//! Because E ζ = 0, the error of φ̃_i has two parts,
 //!
 //! ```text
 //! Var φ̃_i = Var_ω φ_i(μ)  +  E_ω Σ_S a_S² σ(S)²
@@ -114,8 +114,8 @@ pub(crate) struct ErrorOfDraws {
 
 impl ErrorOfDraws {
     /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
-    /// `independent` independent draws per coalition. Returns `None` if the explanation does not have
-    /// standard errors.
+    /// `independent` independent draws per coalition. Returns `None` without standard errors, or for a single
+    /// draw per coalition.
     ///
     /// Calls `explain` for the copies of the game, which doubles the number of predictions.
     pub(crate) fn estimate(

@@ -2,6 +2,7 @@
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
+use apportion_games::phrases::plural;
 #[cfg(feature = "kernels")]
 use apportion_kernels::KernelError;
 #[cfg(feature = "trees")]
@@ -39,13 +40,14 @@ pub enum ExplainError {
     },
     /// The budget is smaller than the number of coalitions that [`Method::Exact`] evaluates.
     #[error(
-        "method exact requires a budget of at least {} for {players} players{}, got {actual}; omit the \
+        "method exact requires a budget of at least {} for {players} player{}{}, got {actual}; omit the \
          budget, or use auto or a sampling method",
         if *min == 1usize.checked_shl(*players as u32).unwrap_or(0) {
             format!("2^{players} = {min} evaluations")
         } else {
             format!("{min} evaluations")
         },
+        plural(*players),
         if *min == 1usize.checked_shl(*players as u32).unwrap_or(0) { "" } else { " in these groups" }
     )]
     ExactBudget {
@@ -57,7 +59,10 @@ pub enum ExplainError {
         players: usize,
     },
     /// The budget is larger than the maximum size of a sample.
-    #[error("budget {actual} is too large: the maximum is {max} evaluations for {players} players")]
+    #[error(
+        "budget {actual} is too large: the maximum is {max} evaluations for {players} player{}",
+        plural(*players)
+    )]
     LargeBudget {
         /// The given number of evaluations.
         actual: usize,
@@ -100,7 +105,9 @@ pub enum ExplainError {
     NotTable,
     /// The table method was requested, but the crate was built without it.
     #[cfg(not(feature = "surrogates"))]
-    #[error("method table requires the feature surrogates of the crate apportion")]
+    #[error(
+        "method table requires a build with the feature surrogates of the crate apportion; use another method"
+    )]
     NoTableMethod,
     /// The method does not compute the requested interaction index.
     #[error(

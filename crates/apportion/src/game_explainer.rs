@@ -42,8 +42,8 @@ pub struct GameExplainer {
     pub(crate) seed: u64,
     /// Whether [`Method::Auto`] is limited to methods that are linear in the game.
     pub(crate) is_linear: bool,
-    /// Values to which those of the game are a correction, n × k, or none: relative tolerances refer to the
-    /// sums.
+    /// Values, n × k or empty, that are added to the values of the game when a relative tolerance is
+    /// computed.
     pub(crate) known: Vec<f64>,
 }
 
@@ -138,9 +138,9 @@ impl GameExplainer {
     /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
     /// players, regardless of the [value](Self::value).
     ///
-    /// The indices are exact, by enumeration of all coalitions, for up to 25 players. If there are more
-    /// coalitions than the budget allows, [`Method::Auto`] estimates the indices if possible: Shapley,
-    /// Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
+    /// The indices are exact, by enumeration of all coalitions of up to 25 players, with one exception. If
+    /// there are more coalitions than the budget allows, [`Method::Auto`] estimates the indices if possible:
+    /// Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
     /// [`LearnedSpectrum::with_pairs`] and [standard errors](Interactions::std_errors). For a certified
     /// accuracy, [explain](Self::explain) the [derivative](apportion_games::DerivativeGame) of the game with
     /// respect to a player: its values are the indices of this player's pairs.
@@ -403,7 +403,8 @@ impl ObservedRun<'_> {
         }
     }
 
-    /// Returns whether `checkpoint` belongs to a run with a different number of draws.
+    /// Returns whether `checkpoint` belongs to another run of the sequence: the numbers of draws differ by a
+    /// power of two.
     fn is_of_other_draws(&self, checkpoint: &Checkpoint) -> bool {
         let stored = checkpoint.scenarios();
         self.draws.is_some_and(|draws| {

@@ -37,7 +37,7 @@
 //! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, link functions |
 //! | [`trees`] | `apportion-trees` | exact values of tree ensembles in the marginal and the path-dependent game |
 //! | [`kernels`] | `apportion-kernels` | kernel machines (support vector machines, kernel ridge regression, means of Gaussian processes), and their exact values |
-//! | [`surrogates`] | `apportion-surrogates` | surrogates of models; the table method, which explains the rows of a table from few rows of the model |
+//! | [`surrogates`] | `apportion-surrogates` | surrogates of models; the table method, which explains the rows of a table from few predictions of the model |
 //!
 //! Each crate can be used alone. The crate `apportion-onnx`, which is not a dependency of this one, reads
 //! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],

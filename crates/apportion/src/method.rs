@@ -19,11 +19,11 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles and kernel machines. Shapley and Banzhaf values of other models with 11
-    /// to 128 features (or groups as players) and at least 30 background rows of equal weight, with the
-    /// automatic budget and no tolerance: the table method with a surrogate that is learned from the background rows, once (feature
-    /// `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else the method of
-    /// [`sampled`](Self::sampled).
+    /// Exact values for tree ensembles and kernel machines. For Shapley and Banzhaf values of other models
+    /// with 11 to 128 features (or groups that act as players) and at least 30 background rows of equal
+    /// weight, with the automatic budget and no tolerance: the table method, with a surrogate that is learned
+    /// once, from the background rows (feature `surrogates`). Otherwise, enumeration if the budget covers all
+    /// `2^n` coalitions, or else the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
@@ -55,8 +55,8 @@ impl Method {
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
-    /// of other methods are left out, although they also have names. So is
-    /// [`KernelMachine`](Self::KernelMachine), which [`Auto`](Self::Auto) always chooses for these models.
+    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine) is
+    /// omitted as well, because [`Auto`](Self::Auto) chooses it for every value that it supports.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| match method {
             Self::By(spec) => !spec.is_variant(),

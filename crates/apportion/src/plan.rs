@@ -28,8 +28,8 @@ pub struct Plan {
     /// The minimum number of evaluations of the method, if known in advance; for [`Method::Exact`], the
     /// number of all coalitions.
     pub min_evaluations: Option<usize>,
-    /// The maximum number of evaluations, if limited. If [`Method::Auto`] takes the table method, five times
-    /// as many are made once to learn a surrogate.
+    /// The maximum number of evaluations, if limited. If [`Method::Auto`] chooses the table method, up to
+    /// five times as many additional evaluations are made once, to learn a surrogate.
     pub max_evaluations: Option<usize>,
     /// The budget that the values depend on: [`max_evaluations`](Self::max_evaluations) for sampling methods
     /// and for values on graphs, `None` for other exact values.

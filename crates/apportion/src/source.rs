@@ -33,7 +33,8 @@ pub(crate) enum Source<'a> {
 pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalDistribution + 'a>;
 
 impl Source<'_> {
-    /// Returns the exact method that needs no evaluations; `None` if the model has none.
+    /// Returns the exact method that needs no evaluations, or `None` if there is no such method for the
+    /// model.
     pub(crate) fn exact_method(&self) -> Option<Method> {
         match self {
             Self::Model(..) => None,

@@ -16,7 +16,7 @@ pub struct SurrogateCache {
     learned: Arc<Mutex<Option<Learned>>>,
 }
 
-/// A surrogate with what it was learned from.
+/// A surrogate with the settings that it was learned with.
 #[derive(Debug, Clone)]
 struct Learned {
     seed: u64,

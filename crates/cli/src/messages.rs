@@ -25,3 +25,9 @@ pub(crate) fn error(says: impl Display) {
 fn line(kind: &str, says: impl Display) {
     let _ = writeln!(io::stderr(), "{kind}: {}", shown(&says.to_string()));
 }
+
+/// Returns a number with its noun, such as 1 row or 3 rows.
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

@@ -18,10 +18,11 @@ pub(crate) fn usage(error: OptionError) -> Error {
                 name => format!("unknown feature {name:?}"),
             };
             let known = plots::listed(&name, features.iter().map(String::as_str));
-            format!(
-                "{given} in --{option}; available features: {known} (or indices 0 to {})",
-                features.len().saturating_sub(1)
-            )
+            let indices = match features.len() {
+                0 | 1 => "index 0".to_owned(),
+                count => format!("indices 0 to {}", count - 1),
+            };
+            format!("{given} in --{option}; available features: {known} (or {indices})")
         }
         error => error.in_words(|name| format!("--{name}")),
     };

@@ -253,7 +253,7 @@ impl Builder {
         };
         // A single output needs no name.
         let output_names = output_names.filter(|_| outputs > 1);
-        for (what, names, wanted) in [("features", &names, features), ("outputs", &output_names, outputs)] {
+        for (what, names, wanted) in [("feature", &names, features), ("output", &output_names, outputs)] {
             if let Some(given) = names.as_ref().map(Vec::len).filter(|&given| given != wanted) {
                 return Err(BatchError::Names { what, actual: given, expected: wanted });
             }

@@ -2,6 +2,7 @@
 
 use apportion::ExplainError;
 use apportion::games::GameError;
+use apportion::games::phrases::plural;
 use apportion::models::ModelError;
 use apportion_rows::{CellError, ChoiceError, ColumnUse};
 use datafusion_common::DataFusionError;
@@ -41,7 +42,7 @@ pub enum BatchError {
     )]
     Table,
     /// The option is not supported for batches.
-    #[error("option {name} is not supported for batches")]
+    #[error("option {name} is not supported for batches; remove the option")]
     Option {
         /// The name of the option.
         name: String,
@@ -82,7 +83,12 @@ pub enum BatchError {
         problem: CellError,
     },
     /// Columns to keep do not exist.
-    #[error("unknown columns {} in keep; available columns: {}", listed(lacking), listed(columns))]
+    #[error(
+        "unknown column{} {} in keep; available columns: {}",
+        plural(lacking.len()),
+        listed(lacking),
+        listed(columns)
+    )]
     Keep {
         /// The missing columns.
         lacking: Vec<String>,
@@ -105,9 +111,9 @@ pub enum BatchError {
         name: String,
     },
     /// The number of names differs from the number of features or outputs.
-    #[error("expected names for {expected} {what}, in the order of the model, got {actual}")]
+    #[error("expected {expected} {what} name{}, in the order of the model, got {actual}", plural(*expected))]
     Names {
-        /// "features" or "outputs".
+        /// "feature" or "output".
         what: &'static str,
         /// Number of names passed.
         actual: usize,
@@ -115,7 +121,7 @@ pub enum BatchError {
         expected: usize,
     },
     /// The width of the background differs from the number of features.
-    #[error("the background has {actual} columns, expected {expected} (one per feature)")]
+    #[error("the background has {actual} column{}, expected {expected} (one per feature)", plural(*actual))]
     Background {
         /// Number of columns of the background.
         actual: usize,
@@ -124,12 +130,16 @@ pub enum BatchError {
     },
     /// The output after the link function was requested without a background, or for a model that is neither
     /// a tree ensemble nor a linear model.
-    #[error("behind_link requires a tree ensemble and a background")]
+    #[error(
+        "behind_link requires a tree ensemble and a background; pass a background, or omit behind_link for \
+         other models"
+    )]
     Link,
     /// The number of arguments is wrong.
     #[error(
-        "{function} requires {expected} arguments{}, one per feature in the order of the model ({}), got \
+        "{function} requires {expected} argument{}{}, one per feature in the order of the model ({}), got \
          {actual}",
+        plural(*expected),
         if *after_model { " after the model" } else { "" }, listed(features)
     )]
     Arguments {
@@ -155,15 +165,16 @@ pub enum BatchError {
     },
     /// The lists of a batch would exceed the maximum length.
     #[error(
-        "a batch of {rows} rows exceeds the maximum of 2147483647 values in Arrow lists; use smaller \
-         batches, or Layout::Columns"
+        "a batch of {rows} row{} exceeds the maximum of 2147483647 values in Arrow lists; use smaller \
+         batches, or Layout::Columns",
+        plural(*rows)
     )]
     TooLong {
         /// Number of rows.
         rows: usize,
     },
     /// The threads cannot be started.
-    #[error("cannot start {threads} threads: {problem}")]
+    #[error("cannot start {threads} thread{}: {problem}; use fewer threads", plural(*threads))]
     Threads {
         /// Number of threads.
         threads: usize,

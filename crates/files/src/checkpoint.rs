@@ -318,11 +318,11 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
             let rows = match held {
                 Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),
                 Some(held) => {
-                    format!(" ({} rows done, {} in progress)", held.finished.len(), held.begun.len())
+                    format!(" (rows done: {}, in progress: {})", held.finished.len(), held.begun.len())
                 }
                 None => String::new(),
             };
-            Err(FileError::EarlierRun { what, rows })
+            Err(FileError::EarlierRun { what, path: path.to_owned(), rows })
         }
     }
 }
@@ -424,21 +424,20 @@ mod tests {
         );
         let says = refusal(held, false).unwrap();
         assert!(
-            says.ends_with(
-                "contains an earlier run (1 rows done, 0 in progress); pass --resume to continue it, or \
-                 delete the file"
-            ),
+            says.contains("contains an earlier run (rows done: 1, in progress: 0); pass --resume ")
+                && says.ends_with("run.json to continue it, or delete the file"),
             "{says}"
         );
         assert_eq!(refusal(held, true), None);
         let cut_off = refusal(&held[..60], false).unwrap();
         assert!(
-            cut_off.ends_with("contains an earlier run; pass --resume to continue it, or delete the file"),
+            cut_off.contains("contains an earlier run; pass --resume ")
+                && cut_off.ends_with("run.json to continue it, or delete the file"),
             "{cut_off}"
         );
         let foreign = refusal("my thesis", false).unwrap();
         assert!(
-            foreign.ends_with("exists and is not a checkpoint; choose another path or delete it"),
+            foreign.ends_with("exists and is not a checkpoint; choose another path, or delete the file"),
             "{foreign}"
         );
         assert!(refusal("{}", false).is_some());
@@ -461,10 +460,7 @@ mod tests {
         drop(open(&path, false, "1").unwrap());
         drop(open(&path, true, "1").unwrap());
         let error = open(&path, true, "2").err().unwrap().to_string();
-        assert!(
-            error.contains("a different run: seed was 1 and is now 2; resume with the same seed"),
-            "{error}"
-        );
+        assert!(error.contains("a different run (seed: 1, now 2); resume with the same seed"), "{error}");
         let text = fs::read_to_string(&path).unwrap();
         for (problem, changed) in [
             ("not a checkpoint", text[..text.len() / 2].to_owned()),

@@ -132,7 +132,7 @@ impl Destination {
     fn standard(inputs: &[&Path]) -> Result<Self, FileError> {
         if let Some(input) = inputs.iter().find(|input| is_standard_output(input)) {
             let input = if is_standard_input(input) {
-                "standard input".to_owned()
+                "the file of standard input".to_owned()
             } else {
                 input.display().to_string()
             };

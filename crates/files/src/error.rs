@@ -93,7 +93,10 @@ pub enum FileError {
         problem: String,
     },
     /// The content that [`facts`](crate::facts) received is not a checkpoint, or is corrupt.
-    #[error("the file is not a checkpoint, or is corrupt ({problem})")]
+    #[error(
+        "the file is not a checkpoint, or is corrupt ({problem}); choose another path, or restart with a new \
+         checkpoint file"
+    )]
     NotCheckpoint {
         /// The problem with the content.
         problem: String,
@@ -117,8 +120,8 @@ pub enum FileError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "{what} belongs to a different run: {part} was {stored} and is now {actual}; resume with the same \
-         {part}, or restart with a new checkpoint file"
+        "{what} belongs to a different run ({part}: {stored}, now {actual}); resume with the same {part}, or \
+         restart with a new checkpoint file"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -152,16 +155,18 @@ pub enum FileError {
         what: String,
     },
     /// The path would overwrite a file that is not a checkpoint.
-    #[error("{what} exists and is not a checkpoint; choose another path or delete it")]
+    #[error("{what} exists and is not a checkpoint; choose another path, or delete the file")]
     NotACheckpoint {
         /// The option and the path, as given.
         what: String,
     },
     /// The path would overwrite the checkpoint of an earlier run.
-    #[error("{what} contains an earlier run{rows}; pass --resume to continue it, or delete the file")]
+    #[error("{what} contains an earlier run{rows}; pass --resume {path} to continue it, or delete the file")]
     EarlierRun {
         /// The option and the path, as given.
         what: String,
+        /// The path, as given.
+        path: PathBuf,
         /// The numbers of rows in the checkpoint, in parentheses; empty if it cannot be read.
         rows: String,
     },

@@ -10,6 +10,7 @@ use rand::RngExt;
 
 use crate::error::GameError;
 use crate::model::{Rows, check_whole};
+use crate::phrases::plural;
 use crate::stream::{Purpose, stream};
 
 /// A background dataset: a single row (a baseline) or several weighted rows.
@@ -153,13 +154,13 @@ impl Background {
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
     let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
     if weights.len() != rows {
-        return refuse(format!("got {}", weights.len()));
+        return refuse(format!("got {} weight{}", weights.len(), plural(weights.len())));
     }
     if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-        return refuse(format!("weight {row} is {}", weights[row]));
+        return refuse(format!("the weight of row {row} is {}", weights[row]));
     }
     let largest = weights.iter().copied().fold(0.0, f64::max);
-    if largest == 0.0 { refuse("all are zero".to_owned()) } else { Ok(largest) }
+    if largest == 0.0 { refuse("all weights are zero".to_owned()) } else { Ok(largest) }
 }
 
 #[cfg(test)]

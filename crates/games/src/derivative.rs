@@ -5,6 +5,7 @@ use crate::coalition::Coalition;
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::phrases::expected_index;
 use crate::sub_game::SubGame;
 
 /// The marginal contributions of a player j, as a game of the other players.
@@ -43,7 +44,7 @@ impl<G: Game + Clone> DerivativeGame<G> {
         let players = game.players();
         if player >= players {
             let what =
-                format!("unknown player {player} for a derivative; players are 0 to {}", players as i64 - 1);
+                format!("unknown player {player} for a derivative; {}", expected_index(players, "player"));
             return Err(GameError::Parameter { what });
         }
         let absent = SubGame::without(game, Coalition::from_members(players, [player]).view());

@@ -1,6 +1,7 @@
 //! Errors that occur when creating and evaluating games.
 
 use crate::coalition::{Coalition, CoalitionView};
+use crate::phrases::{expected_index, plural};
 
 /// The underlying error of a model.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -19,7 +20,11 @@ pub enum GameError {
     },
     /// The number of values that the model returned is not rows × outputs.
     #[error(
-        "the model returned {actual} values for {rows} rows and {outputs} outputs; expected {}",
+        "the model returned {actual} value{} for {rows} row{} and {outputs} output{}; expected {}, one per \
+         row and output",
+        plural(*actual),
+        plural(*rows),
+        plural(*outputs),
         rows * outputs
     )]
     ModelCount {
@@ -32,8 +37,8 @@ pub enum GameError {
     },
     /// A coalition value is NaN or infinite.
     #[error(
-        "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
-         so check the predictions of the model"
+        "the value of coalition {coalition} (output {output}) is {value}, but coalition values must be \
+         finite; check the predictions of the model (or the values of the game)"
     )]
     NotFinite {
         /// The coalition that was evaluated.
@@ -47,7 +52,7 @@ pub enum GameError {
     #[error(transparent)]
     Memory(#[from] crate::memory::TooMuchMemory),
     /// The length of a row differs from the number of features.
-    #[error("{what} has {actual} values, expected {expected} (one per feature)")]
+    #[error("{what} has {actual} value{}, expected {expected} (one per feature)", plural(*actual))]
     Width {
         /// The row as named in the message, such as "explicand" or "background row 3".
         what: String,
@@ -95,7 +100,7 @@ pub enum GameError {
         column: usize,
     },
     /// There are too few rows of data to fit a distribution.
-    #[error("{distribution} requires at least {min} rows of data, got {actual}; {hint}")]
+    #[error("{distribution} requires at least {min} row{} of data, got {actual}; {hint}", plural(*min))]
     TooFewRows {
         /// The name of the distribution.
         distribution: &'static str,
@@ -107,9 +112,9 @@ pub enum GameError {
         hint: &'static str,
     },
     /// The matrix is not a valid covariance matrix.
-    #[error("the covariance must be a finite, symmetric, positive semidefinite matrix: {problem}")]
+    #[error("invalid covariance matrix: {problem}")]
     Covariance {
-        /// The reason why the matrix is invalid.
+        /// The reason why the matrix is invalid, and what to do.
         problem: String,
     },
     /// No row of the data matches the explicand on a coalition.
@@ -123,7 +128,7 @@ pub enum GameError {
         coalition: Coalition,
     },
     /// An edge refers to a node that the graph does not have.
-    #[error("invalid edge {}–{}: the graph has {nodes} nodes, numbered from 0", edge.0, edge.1)]
+    #[error("unknown node in edge {}–{}; {}", edge.0, edge.1, expected_index(*nodes, "node"))]
     NoSuchNode {
         /// The edge, as a pair of nodes.
         edge: (usize, usize),
@@ -143,7 +148,11 @@ pub enum GameError {
         edge: (usize, usize),
     },
     /// The graph has a different number of nodes than the game has players.
-    #[error("the graph has {nodes} nodes, but the game has {players} players; expected one node per player")]
+    #[error(
+        "the graph has {nodes} node{}, but the game has {players} player{}; expected one node per player",
+        plural(*nodes),
+        plural(*players)
+    )]
     GraphOfOthers {
         /// Number of nodes of the graph.
         nodes: usize,
@@ -154,7 +163,10 @@ pub enum GameError {
     #[error("the background has no rows; expected at least one")]
     EmptyBackground,
     /// The weights of background rows, or of data rows, cannot be normalized.
-    #[error("invalid row weights: {problem}; expected {rows} finite, non-negative numbers, not all zero")]
+    #[error(
+        "invalid row weights: {problem}; expected one finite, non-negative weight per row (rows: {rows}), at \
+         least one of them positive"
+    )]
     BackgroundWeights {
         /// Number of rows.
         rows: usize,
@@ -163,7 +175,8 @@ pub enum GameError {
     },
     /// The length of a table of coalition values is not a power of two times the number of outputs.
     #[error(
-        "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
+        "invalid table length {actual}; expected 2^n × {outputs} (coalitions × outputs) for n players, with \
+         n at most {max}"
     )]
     TableLength {
         /// The length of the table.
@@ -193,8 +206,9 @@ pub enum GameError {
     },
     /// The partition and the game have different numbers of players.
     #[error(
-        "the partition has {actual} players, but the game has {expected}; pass a partition of the game's \
-         players"
+        "the partition has {actual} player{}, but the game has {expected}; pass a partition of the game's \
+         players",
+        plural(*actual)
     )]
     PartitionOfOthers {
         /// Number of players of the partition.
@@ -210,8 +224,9 @@ pub enum GameError {
     },
     /// The hierarchy and the game have different numbers of players.
     #[error(
-        "the hierarchy has {actual} players, but the game has {expected}; pass a hierarchy of the game's \
-         players"
+        "the hierarchy has {actual} player{}, but the game has {expected}; pass a hierarchy of the game's \
+         players",
+        plural(*actual)
     )]
     HierarchyOfOthers {
         /// Number of players of the hierarchy.
@@ -221,8 +236,12 @@ pub enum GameError {
     },
     /// An observer of the evaluations requested a stop.
     #[error(
-        "interrupted after {evaluations} evaluations; the evaluated coalitions are kept, so the run can be \
-         resumed"
+        "{}",
+        match *evaluations {
+            0 => "interrupted before the first evaluation; start the run again".to_owned(),
+            1 => "interrupted after 1 evaluation; resume the run to reuse its value".to_owned(),
+            _ => format!("interrupted after {evaluations} evaluations; resume the run to reuse their values"),
+        }
     )]
     Interrupted {
         /// Number of evaluations made so far.
@@ -266,14 +285,17 @@ impl From<HierarchyProblem> for GameError {
 #[non_exhaustive]
 pub enum HierarchyProblem {
     /// A group has no members.
-    #[error("{group} is empty; remove it or add members")]
+    #[error(
+        "{group} is empty; {}",
+        if group == "the root group" { "add members" } else { "remove it or add members" }
+    )]
     Empty {
         /// The group as shown in the message: its path of indices from the root ("group 1.1"), its node
         /// number ("node 3"), or "the root group".
         group: String,
     },
     /// A player does not exist in the game.
-    #[error("unknown player {player}; players are 0 to {}", *players as i64 - 1)]
+    #[error("unknown player {player}; {}", expected_index(*players, "player"))]
     UnknownPlayer {
         /// The player that does not exist.
         player: usize,
@@ -281,7 +303,7 @@ pub enum HierarchyProblem {
         players: usize,
     },
     /// No player has the given name.
-    #[error("unknown player {name:?}")]
+    #[error("unknown player {name:?}; use one of the names passed to from_names")]
     UnknownName {
         /// The name that no player has.
         name: String,
@@ -294,8 +316,8 @@ pub enum HierarchyProblem {
     },
     /// Some players are in no group.
     #[error(
-        "{} of {players} players are not listed, the first being {}; list every player, at the top level if \
-         it belongs to no group",
+        "missing players: {} of {players}, the first is {}; list every player, at the top level if the \
+         player belongs to no group",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]
@@ -306,7 +328,14 @@ pub enum HierarchyProblem {
         players: usize,
     },
     /// The parent of a node is not a group.
-    #[error("invalid parent {parent} of node {node}; groups are nodes {players} to {}", *nodes as i64 - 1)]
+    #[error(
+        "invalid parent {parent} of node {node}; {}",
+        match nodes.saturating_sub(*players) {
+            0 => "there are no groups, so add the parents of the groups to the list".to_owned(),
+            1 => format!("expected {players}, the only group"),
+            _ => format!("expected a group, {players} to {}", nodes - 1),
+        }
+    )]
     UnknownGroup {
         /// The node whose parent is not a group.
         node: usize,
@@ -344,7 +373,10 @@ pub enum PartitionProblem {
         group: usize,
     },
     /// A player does not exist in the game.
-    #[error("group {group} contains the unknown player {player}; players are 0 to {}", *players as i64 - 1)]
+    #[error(
+        "group {group} contains the unknown player {player}; {}",
+        expected_index(*players, "player")
+    )]
     UnknownPlayer {
         /// Index of the group.
         group: usize,
@@ -354,7 +386,7 @@ pub enum PartitionProblem {
         players: usize,
     },
     /// No player has the given name.
-    #[error("group {group} contains the unknown player {name:?}")]
+    #[error("group {group} contains the unknown player {name:?}; use one of the names passed to from_names")]
     UnknownName {
         /// Index of the group.
         group: usize,
@@ -380,7 +412,7 @@ pub enum PartitionProblem {
     },
     /// Some players are in no group.
     #[error(
-        "{} of {players} players are in no group, the first being {}; list each player in exactly one group",
+        "missing players: {} of {players}, the first is {}; list each player in exactly one group",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]

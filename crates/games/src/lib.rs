@@ -79,6 +79,8 @@ mod near;
 #[doc(hidden)]
 pub mod parallel;
 mod partition;
+#[doc(hidden)]
+pub mod phrases;
 mod quotient;
 #[doc(hidden)]
 pub mod scan;

@@ -43,8 +43,8 @@ impl fmt::Display for TooMuchMemory {
         let (bytes, limit) = (Size(*bytes), Size((*limit).into()));
         write!(
             f,
-            "{what} would take {bytes} of memory, but only {limit} is available; {instead}, or set \
-             {MAX_MEMORY}"
+            "{what} would take {bytes} of memory, but only {limit} is available; {instead}, or raise the \
+             limit with {MAX_MEMORY}=BYTES"
         )
     }
 }
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "the dependence of 60000 features would take 28.8 GB of memory, but only 2.1 GB is available; \
-             use fewer, or set APPORTION_MAX_MEMORY"
+             use fewer, or raise the limit with APPORTION_MAX_MEMORY=BYTES"
         );
     }
 

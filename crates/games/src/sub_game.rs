@@ -15,6 +15,7 @@ use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::phrases::expected_index;
 
 /// A game restricted to some of its players.
 ///
@@ -54,8 +55,8 @@ impl<G: Game> SubGame<G> {
             if player >= players {
                 return Err(GameError::Parameter {
                     what: format!(
-                        "unknown player {player} for a sub-game; players are 0 to {}",
-                        players as i64 - 1
+                        "unknown player {player} for a sub-game; {}",
+                        expected_index(players, "player")
                     ),
                 });
             }

@@ -1,5 +1,6 @@
 //! The error type of this crate.
 
+use apportion_games::phrases::plural;
 use apportion_games::{GameError, TooMuchMemory};
 use apportion_values::ValueError;
 
@@ -8,7 +9,7 @@ use apportion_values::ValueError;
 #[non_exhaustive]
 pub enum KernelError {
     /// An array does not have the length that the number of features, centres and outputs determines.
-    #[error("{what} has {actual} numbers, expected {expected}")]
+    #[error("{what} has {actual} number{}, expected {expected}", plural(*actual))]
     Length {
         /// The array as named in the message, such as "the coefficients".
         what: &'static str,
@@ -36,7 +37,7 @@ pub enum KernelError {
         what: &'static str,
     },
     /// The bytes are not a valid kernel machine.
-    #[error("invalid kernel machine file: {problem}")]
+    #[error("invalid kernel machine file: {problem}; save the kernel machine again")]
     File {
         /// The problem: the content found and the content expected.
         problem: String,

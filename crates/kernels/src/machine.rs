@@ -97,7 +97,7 @@ impl KernelMachine {
             return Err(KernelError::Length {
                 what: "the array of coefficients",
                 actual: coefficients.len(),
-                expected: format!("{} ({count} centres × {outputs} outputs)", count * outputs),
+                expected: format!("{} (centres × outputs: {count} × {outputs})", count * outputs),
             });
         }
         check_finite("centre coordinate", centres)?;

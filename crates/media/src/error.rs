@@ -1,13 +1,14 @@
 //! Errors that occur when converting texts and images to games.
 
 use apportion_games::GameError;
+use apportion_games::phrases::{expected_index, plural};
 
 /// An error while reading a text or an image, or while converting it to a game.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MediaError {
     /// A feature assigned to a player does not exist.
-    #[error("invalid feature {feature} for player {player}; expected 0 to {}", *features as i64 - 1)]
+    #[error("invalid feature {feature} for player {player}; {}", expected_index(*features, "feature"))]
     NoSuchFeature {
         /// Index of the player.
         player: usize,
@@ -18,8 +19,12 @@ pub enum MediaError {
     },
     /// A feature is assigned to two players, or twice to the same player.
     #[error(
-        "feature {feature} is listed twice, for player {first} and for player {second}; list each feature \
-         for one player only, and once"
+        "feature {feature} is listed {}; list each feature only once",
+        if first == second {
+            format!("twice for player {first}")
+        } else {
+            format!("for player {first} and for player {second}")
+        }
     )]
     SharedFeature {
         /// Index of the feature.
@@ -73,8 +78,10 @@ pub enum MediaError {
     },
     /// The model's embedding does not match the size of the vocabulary.
     #[error(
-        "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; use \
-         the vocabulary that the model was trained with"
+        "the vocabulary has {tokens} token{}, but the model's embedding has {rows} row{}, one per token; use \
+         the vocabulary that the model was trained with",
+        plural(*tokens),
+        plural(*rows)
     )]
     VocabularySize {
         /// Number of tokens in the vocabulary.
@@ -100,7 +107,7 @@ pub enum MediaError {
         text: String,
     },
     /// The numbers of tokens and of ids differ.
-    #[error("expected {tokens} token IDs (one per token), got {ids}")]
+    #[error("expected {tokens} token ID{} (one per token), got {ids}", plural(*tokens))]
     TokenIds {
         /// Number of tokens.
         tokens: usize,
@@ -108,7 +115,7 @@ pub enum MediaError {
         ids: usize,
     },
     /// A token assigned to a player does not exist.
-    #[error("invalid token {token} for player {player}; expected 0 to {}", *tokens as i64 - 1)]
+    #[error("invalid token {token} for player {player}; {}", expected_index(*tokens, "token"))]
     NoSuchToken {
         /// Index of the player.
         player: usize,
@@ -119,7 +126,8 @@ pub enum MediaError {
     },
     /// The text has more tokens than fit in a row of the model.
     #[error(
-        "the text has {tokens} tokens, but the model takes at most {width}; shorten or truncate the text"
+        "the text has {tokens} token{}, but the model takes at most {width}; shorten or truncate the text",
+        plural(*tokens)
     )]
     TextTooLong {
         /// Number of tokens in the text.
@@ -128,7 +136,7 @@ pub enum MediaError {
         width: usize,
     },
     /// The number of scores differs from the number of players.
-    #[error("expected {players} scores (one per player), got {actual}")]
+    #[error("expected {players} score{} (one per player), got {actual}", plural(*players))]
     ScoreCount {
         /// Number of scores passed.
         actual: usize,
@@ -144,7 +152,7 @@ pub enum MediaError {
         value: f64,
     },
     /// The classifier does not have the requested class.
-    #[error("invalid class {class}; expected 0 to {}", *classes as i64 - 1)]
+    #[error("invalid class {class}; {}", expected_index(*classes, "class"))]
     NoSuchClass {
         /// Index of the requested class.
         class: usize,
@@ -152,7 +160,10 @@ pub enum MediaError {
         classes: usize,
     },
     /// The distribution over the classes is invalid.
-    #[error("invalid class distribution: {problem}; expected {classes} probabilities that sum to 1")]
+    #[error(
+        "invalid class distribution: {problem}; expected one probability from 0 to 1 per class (classes: \
+         {classes}), with a sum of 1"
+    )]
     ClassDistribution {
         /// Number of classes of the classifier.
         classes: usize,
@@ -160,7 +171,7 @@ pub enum MediaError {
         problem: String,
     },
     /// An output of the classifier is not a valid logit.
-    #[error("output {output} of the classifier is {value}; logits must be finite")]
+    #[error("output {output} of the classifier is {value}, but logits must be finite; check the classifier")]
     NotALogit {
         /// Index of the output.
         output: usize,
@@ -169,8 +180,8 @@ pub enum MediaError {
     },
     /// An output of the classifier is not a valid probability.
     #[error(
-        "output {output} of the classifier is {value}; probabilities must be in [0, 1] (if the outputs are \
-         logits, declare them as logits)"
+        "output {output} of the classifier is {value}, but probabilities must be in [0, 1]; if the \
+         classifier returns logits, declare the outputs as logits"
     )]
     NotAProbability {
         /// Index of the output.
@@ -205,12 +216,22 @@ pub enum MediaError {
     #[error("the file is not a PNG file; convert the image to PNG")]
     NotPng,
     /// The PNG file is truncated.
-    #[error("the PNG file is truncated; copy it again")]
+    #[error("the PNG file is truncated; copy the file again")]
     TruncatedPng,
-    /// The PNG file cannot be decoded, or the image cannot be encoded.
-    #[error("the PNG file is corrupt: {problem}")]
+    /// The PNG file cannot be decoded.
+    #[error("the PNG file is corrupt: {problem}; save the image as PNG again")]
     BadPng {
-        /// Why the file or the image is invalid.
+        /// Why the file is invalid.
+        problem: String,
+    },
+    /// The image cannot be encoded.
+    #[error("cannot encode the image of {height} × {width} pixels as PNG: {problem}; use a smaller image")]
+    EncodePng {
+        /// Number of rows of pixels.
+        height: usize,
+        /// Number of pixels per row.
+        width: usize,
+        /// The error of the encoder.
         problem: String,
     },
     /// A pixel is not fully opaque.
@@ -250,8 +271,9 @@ pub enum MediaError {
     },
     /// The number of values does not match the size of the image.
     #[error(
-        "{actual} numbers do not match an image of {height} × {width} pixels with {channels} channels; \
-         expected {}",
+        "invalid number of pixel values {actual} for an image of {height} × {width} pixels with {channels} \
+         channel{}; expected {}",
+        plural(*channels),
         height * width * channels
     )]
     PixelCount {
@@ -287,9 +309,13 @@ pub enum MediaError {
     },
     /// The image has a different size or different channels than expected.
     #[error(
-        "{what} has shape {} × {} × {} (height × width × channels), expected {} × {} × {}; scale or crop it, \
-         or convert between grey and colour",
-        actual.0, actual.1, actual.2, expected.0, expected.1, expected.2
+        "{what} has shape {} × {} × {} (height × width × channels), expected {} × {} × {}; use the same {}",
+        actual.0, actual.1, actual.2, expected.0, expected.1, expected.2,
+        match ((actual.0, actual.1) == (expected.0, expected.1), actual.2 == expected.2) {
+            (true, _) => "number of channels",
+            (false, true) => "height and width",
+            (false, false) => "height, width and number of channels",
+        }
     )]
     ImageMismatch {
         /// The role of the image.
@@ -301,8 +327,9 @@ pub enum MediaError {
     },
     /// The number of channels of the pixel scale differs from that of the model.
     #[error(
-        "the pixel scale has {actual} channels, expected {expected}; pass one range for all channels, or \
-         one for each"
+        "the pixel scale has {actual} channel{}, expected {expected}; pass one range for all channels, or \
+         one range per channel",
+        plural(*actual)
     )]
     ScaleMismatch {
         /// Number of channels of the scale.
@@ -331,8 +358,8 @@ pub enum MediaError {
     },
     /// The patches are empty, or larger than the image.
     #[error(
-        "invalid patches of {patch} × {patch} pixels; the side must be 1 to {longest}, the longer side of \
-         the image"
+        "invalid patches of {patch} × {patch} pixels; the side must be at least 1 and at most {longest}, the \
+         longer side of the image"
     )]
     Patch {
         /// The requested side length.
@@ -341,7 +368,7 @@ pub enum MediaError {
         longest: usize,
     },
     /// The number of labels differs from the number of pixels.
-    #[error("expected one label for each of {height} × {width} pixels, row by row, got {actual}")]
+    #[error("expected one label per pixel, row by row ({height} × {width} pixels), got {actual}")]
     LabelCount {
         /// Number of labels passed.
         actual: usize,
@@ -352,7 +379,7 @@ pub enum MediaError {
     },
     /// The segmentation has a different size than the image.
     #[error(
-        "the segmentation has {} × {} pixels, expected {} × {} as in the image",
+        "the segmentation has {} × {} pixels, expected {} × {} as in the image; segment this image",
         actual.0, actual.1, expected.0, expected.1
     )]
     SegmentationMismatch {
@@ -362,7 +389,7 @@ pub enum MediaError {
         expected: (usize, usize),
     },
     /// The player does not exist.
-    #[error("invalid player {player}; expected 0 to {}", *players as i64 - 1)]
+    #[error("invalid player {player}; {}", expected_index(*players, "player"))]
     NoSuchPlayer {
         /// Index of the player.
         player: usize,
@@ -380,8 +407,8 @@ pub enum MediaError {
     },
     /// Adding the step does not change the feature, because of rounding.
     #[error(
-        "adding a step of {step} to feature {feature} (value {value}) does not change it because of \
-         rounding; use a larger step"
+        "adding a step of {step} to feature {feature} does not change the value {value} because of rounding; \
+         use a larger step"
     )]
     StepLost {
         /// Index of the feature.

@@ -1,6 +1,7 @@
 //! Errors of reading a model file and of using a model.
 
 use apportion_games::GameError;
+use apportion_games::phrases::plural;
 
 /// The supported formats, for messages about unrecognized files.
 const KNOWN: &str = "an XGBoost (JSON or UBJ), LightGBM (text), CatBoost (cbm or JSON), treelite (JSON) or \
@@ -40,19 +41,19 @@ pub enum ModelError {
         expected: &'static str,
     },
     /// The JSON document is not a model in a supported format.
-    #[error("unrecognized JSON model (it has {members}); expected {KNOWN}, gzipped or not")]
+    #[error("unrecognized JSON model (the document has {members}); expected {KNOWN}, gzipped or not")]
     UnknownDocument {
         /// The names of the first members of the document.
         members: String,
     },
     /// The gzip stream is corrupt or truncated, or its decompressed size is implausible for a model.
-    #[error("the gzipped model file is corrupt or truncated: {source}")]
+    #[error("the gzipped model file is corrupt or truncated: {source}; save or copy the model again")]
     Gzip {
         /// The error of the decompressor.
         source: std::io::Error,
     },
     /// The text is not a complete JSON document.
-    #[error("invalid JSON in the model file: byte {offset}: {problem}")]
+    #[error("invalid JSON in the model file: byte {offset}: {problem}{}", save_again(problem))]
     Json {
         /// The byte offset in the uncompressed document.
         offset: usize,
@@ -60,7 +61,7 @@ pub enum ModelError {
         problem: String,
     },
     /// The bytes are not a complete UBJ document.
-    #[error("invalid UBJ in the model file: byte {offset}: {problem}")]
+    #[error("invalid UBJ in the model file: byte {offset}: {problem}{}", save_again(problem))]
     Ubj {
         /// The byte offset in the uncompressed document.
         offset: usize,
@@ -68,7 +69,7 @@ pub enum ModelError {
         problem: String,
     },
     /// The bytes start like an ONNX file, but are invalid or truncated.
-    #[error("invalid ONNX file: {problem}")]
+    #[error("invalid ONNX file: {problem}{}", save_again(problem))]
     Onnx {
         /// A description of the unsupported or invalid content.
         problem: String,
@@ -76,14 +77,16 @@ pub enum ModelError {
     /// The file is a valid ONNX file, but contains another kind of model, such as a neural network. A runtime
     /// may support its operators.
     #[error(
-        "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
+        "this ONNX file contains neither a tree ensemble nor a linear model ({}); explain the model as a \
+         function: apportion.Explainer(function, X) in Python, or a program with --predict COMMAND",
+        if operators.is_empty() { "no operators".to_owned() } else { format!("operators: {operators}") }
     )]
     OtherOnnx {
         /// The first operators of the graph.
         operators: String,
     },
     /// The document does not follow the schema of its format.
-    #[error("invalid model file: {at}: {problem}")]
+    #[error("invalid model file: {at}: {problem}{}", save_again(problem))]
     Schema {
         /// The field, as a path from the root of the document.
         at: String,
@@ -91,7 +94,7 @@ pub enum ModelError {
         problem: String,
     },
     /// The text does not follow the syntax of its format.
-    #[error("invalid model file: line {line}: {problem}")]
+    #[error("invalid model file: line {line}: {problem}{}", save_again(problem))]
     Line {
         /// The line number, from 1.
         line: usize,
@@ -120,7 +123,7 @@ pub enum ModelError {
         help: &'static str,
     },
     /// The tree is not a valid binary tree, or contains invalid numbers.
-    #[error("invalid model file: tree {tree}: {problem}")]
+    #[error("invalid model file: tree {tree}: {problem}{}", save_again(problem))]
     Tree {
         /// Index of the tree, from 0.
         tree: usize,
@@ -129,8 +132,9 @@ pub enum ModelError {
     },
     /// The file declares more features than allowed.
     #[error(
-        "the model file declares {actual} features, more than the limit of {max} (a guard against corrupt \
-         files); raise the limit with --most-features (Rust: ReadOptions::max_features)"
+        "the model file declares {actual} feature{}, more than the limit of {max} (a guard against corrupt \
+         files); raise the limit with --most-features COUNT (Rust: ReadOptions::max_features)",
+        plural(*actual)
     )]
     TooManyFeatures {
         /// The number of features in the file.
@@ -141,7 +145,7 @@ pub enum ModelError {
     /// The file declares more outputs than allowed.
     #[error(
         "the model file declares {actual} outputs (classes or targets), more than the limit of {max} (a \
-         guard against corrupt files)"
+         guard against corrupt files); save the model again, or use a model with fewer outputs"
     )]
     TooManyOutputs {
         /// The number of outputs in the file.
@@ -150,7 +154,15 @@ pub enum ModelError {
         max: usize,
     },
     /// The file does not contain these boosting rounds.
-    #[error("boosting rounds {start}..{end} are empty or out of range: the model has {count} rounds")]
+    #[error(
+        "boosting rounds {start}..{end} are {}; {}",
+        if start >= end { "an empty range" } else { "out of range" },
+        if *count == 0 {
+            "the model has no boosting rounds".to_owned()
+        } else {
+            format!("expected a range within 0..{count}, the rounds of the model")
+        }
+    )]
     Rounds {
         /// The first round, from 0.
         start: usize,
@@ -218,6 +230,11 @@ pub enum ModelError {
     /// Rows have the wrong shape, or infinite or missing values that the model cannot process.
     #[error(transparent)]
     Game(#[from] GameError),
+}
+
+/// Returns the advice for an invalid file, unless `problem` already ends with advice.
+fn save_again(problem: &str) -> &'static str {
+    if problem.contains("; ") { "" } else { "; save the model again" }
 }
 
 impl ModelError {

@@ -1,5 +1,6 @@
 //! Errors of reading and running networks.
 
+use apportion_games::phrases::plural;
 use apportion_games::{BoxError, GameError};
 
 /// The part of an error message that explains why networks reject infinite values.
@@ -31,7 +32,10 @@ pub enum OnnxError {
         source: std::io::Error,
     },
     /// The runtime does not support an operator, or does not support it with these attributes or inputs.
-    #[error("node {node} has the unsupported operator {operator}: {problem}; save the network without it")]
+    #[error(
+        "node {node} has the unsupported operator {operator}: {problem}; save the network without this \
+         operator"
+    )]
     Operator {
         /// The operator, prefixed with its domain unless that is the standard one: `Gemm`,
         /// `ai.onnx.ml/TreeEnsembleRegressor`.
@@ -42,15 +46,15 @@ pub enum OnnxError {
         problem: String,
     },
     /// The runtime rejects the graph or the weights of a valid file.
-    #[error("cannot load the network: {problem}")]
+    #[error("cannot load the network: {problem}; save the network as ONNX again")]
     Load {
         /// The error of the runtime.
         problem: String,
     },
     /// The network does not have an input, or has several.
     #[error(
-        "expected a network with a single input, got {} ({}); save it with a single input",
-        names.len(), names.join(", ")
+        "expected a network with a single input, got {}; save the network with a single input",
+        listed(names)
     )]
     Inputs {
         /// The names of the inputs.
@@ -58,9 +62,13 @@ pub enum OnnxError {
     },
     /// The network does not have an output, or has several, of which the options do not choose one.
     #[error(
-        "expected a network with a single output, got {} ({}); choose one with NetworkOptions::output \
-         (--model-output NAME)",
-        names.len(), names.join(", ")
+        "expected a network with a single output, got {}; {}",
+        listed(names),
+        if names.is_empty() {
+            "save the network with an output"
+        } else {
+            "choose one output with NetworkOptions::output (--model-output NAME)"
+        }
     )]
     Outputs {
         /// The names of the outputs.
@@ -75,7 +83,7 @@ pub enum OnnxError {
         names: Vec<String>,
     },
     /// The elements of an input or output have an unsupported type.
-    #[error("{what} has elements of type {actual}, expected {expected}")]
+    #[error("{what} has elements of type {actual}, expected {expected}; save the network with such a type")]
     ElementType {
         /// The input or output, as named in the message: "input x", "output y".
         what: String,
@@ -109,19 +117,20 @@ pub enum OnnxError {
         dimension: String,
     },
     /// The requested shape of rows contradicts the file.
-    #[error("invalid row shape {actual:?}; input {input} expects {expected}")]
+    #[error("invalid row shape {actual:?}; expected {expected}, as input {input} requires")]
     RowShape {
         /// The name of the input.
         input: String,
         /// The requested shape of a row.
         actual: Vec<usize>,
-        /// The shape in the file, with the batch first.
+        /// The shape of a row in the file, without the batch.
         expected: String,
     },
     /// The first dimension of the output is not the batch.
     #[error(
-        "output {output} has the shape {actual:?} for a batch of {batch} rows; its first dimension must be \
-         the batch, and the others must be the same for all rows"
+        "output {output} has the shape {actual:?} for a batch of {batch} row{}; the first dimension must be \
+         the batch, and the other dimensions must be the same for all rows",
+        plural(*batch)
     )]
     OutputShape {
         /// The name of the output.
@@ -141,7 +150,10 @@ pub enum OnnxError {
         output: String,
     },
     /// The trial run on zeros after loading the network failed.
-    #[error("the network was loaded, but fails on a batch of zeros: {problem}")]
+    #[error(
+        "the network was loaded, but fails on a batch of zeros: {problem}; check the shape of a row, or set \
+         the shape with NetworkOptions::row_shape"
+    )]
     Trial {
         /// The error of the runtime.
         problem: String,
@@ -158,7 +170,10 @@ pub enum OnnxError {
         column: usize,
     },
     /// A value is not a 32-bit integer, although the input expects integers such as token ids.
-    #[error("row {row} has the value {value} in column {column}, but the input expects 32-bit integers")]
+    #[error(
+        "row {row} has the value {value} in column {column}, but the network expects 32-bit integers; pass \
+         an integer, such as a token ID"
+    )]
     NotWhole {
         /// Index of the row among the rows passed to the network.
         row: usize,
@@ -168,7 +183,7 @@ pub enum OnnxError {
         value: f64,
     },
     /// The network failed on a row, for example because of a token id outside the vocabulary.
-    #[error("the network failed on row {row}: {problem}")]
+    #[error("the network failed on row {row}: {problem}; check the values of this row")]
     Run {
         /// Index of the row among the rows passed to the network.
         row: usize,
@@ -176,7 +191,7 @@ pub enum OnnxError {
         problem: String,
     },
     /// A prediction is infinite or NaN.
-    #[error("output {output} of row {row} is {value}; predictions must be finite")]
+    #[error("output {output} of row {row} is {value}, but predictions must be finite; check the network")]
     NotFinite {
         /// Index of the row among the rows passed to the network.
         row: usize,
@@ -191,6 +206,14 @@ pub enum OnnxError {
     /// The rows have the wrong width, or contain values that are infinite or too large for 32 bits.
     #[error(transparent)]
     Game(#[from] GameError),
+}
+
+/// Formats the number of names, followed by the names.
+fn listed(names: &[String]) -> String {
+    match names.len() {
+        0 => "none".to_owned(),
+        count => format!("{count} ({})", names.join(", ")),
+    }
 }
 
 impl OnnxError {

@@ -103,7 +103,7 @@ impl Runtime {
             }
             Some(Value::FloatTensor(values)) => Err(Refusal::Shape(values.shape().to_vec())),
             Some(other) => Err(Refusal::Element(other.dtype().to_string())),
-            None => Err(Refusal::Failed("it returned no output".to_owned())),
+            None => Err(Refusal::Failed("the runtime returned no output".to_owned())),
         }
     }
 

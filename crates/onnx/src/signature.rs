@@ -33,7 +33,7 @@ impl Signature {
         row_shape: Option<&[usize]>,
     ) -> Result<Self, OnnxError> {
         let Some(graph) = &file.graph else {
-            return Err(OnnxError::NotOnnx { problem: "it contains no network".to_owned() });
+            return Err(OnnxError::NotOnnx { problem: "the file contains no network".to_owned() });
         };
         let input = only_input(graph)?;
         let output = chosen_output(graph, output)?;
@@ -112,7 +112,8 @@ fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usiz
             stated.len() == given.len() + 1 && given.iter().zip(&stated[1..]).all(agrees)
         });
         if given.is_empty() || given.contains(&0) || !fits {
-            let wanted = stated.map_or_else(|| "one or more positive sizes".to_owned(), words);
+            let of_row = stated.and_then(|stated| stated.get(1..)).filter(|row| !row.is_empty());
+            let wanted = of_row.map_or_else(|| "one or more positive sizes".to_owned(), words);
             return Err(OnnxError::RowShape { input: name(input), actual: given.to_vec(), expected: wanted });
         }
         return Ok((batch, given.to_vec()));

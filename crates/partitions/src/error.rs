@@ -1,5 +1,7 @@
 //! Errors that occur when clustering features.
 
+use apportion_games::phrases::plural;
+
 /// An error in the computation of dependences, dendrograms or partitions.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -22,8 +24,9 @@ pub enum PartitionsError {
     },
     /// Too few rows have values for both features of a pair.
     #[error(
-        "only {complete} rows have values for both feature {first} and feature {second}, but measuring \
-         dependence requires at least {min}; add rows or remove one of the two features"
+        "only {complete} {} values for both feature {first} and feature {second}, but measuring dependence \
+         requires at least {min}; add rows or remove one of the two features",
+        if *complete == 1 { "row has" } else { "rows have" }
     )]
     TooFewRows {
         /// Index of the first feature of the pair.
@@ -37,7 +40,12 @@ pub enum PartitionsError {
     },
     /// The number of bins is 1 or 0, or too large for the number of rows.
     #[error(
-        "invalid number of bins {actual}; expected 2 to {max} for {rows} rows (at least one row per cell)"
+        "invalid number of bins {actual}; {}",
+        match *max {
+            0 | 1 => format!("there are too few rows for two bins (rows: {rows}), so add rows"),
+            2 => format!("expected 2 (rows: {rows}, at least one per cell)"),
+            max => format!("expected 2 to {max} (rows: {rows}, at least one per cell)"),
+        }
     )]
     Bins {
         /// The given number of bins.
@@ -50,8 +58,12 @@ pub enum PartitionsError {
     },
     /// The number of neighbours is 0, or not below the number of rows.
     #[error(
-        "invalid number of neighbours {actual}; expected 1 to {} for {rows} rows",
-        rows.saturating_sub(1)
+        "invalid number of neighbours {actual}; {}",
+        match *rows {
+            0 | 1 => format!("there are too few rows for neighbours (rows: {rows}), so add rows"),
+            2 => "expected 1 (rows: 2)".to_owned(),
+            rows => format!("expected 1 to {} (rows: {rows})", rows - 1),
+        }
     )]
     Neighbours {
         /// The given number of neighbours.
@@ -62,8 +74,10 @@ pub enum PartitionsError {
     },
     /// The matrix has zero features, or its upper triangle has the wrong size.
     #[error(
-        "got {actual} dependences for {features} features; expected at least one feature, and one dependence \
-         per pair (row by row above the diagonal)"
+        "got {actual} dependence{} for {features} feature{}; expected at least one feature, and one \
+         dependence per pair (row by row above the diagonal)",
+        plural(*actual),
+        plural(*features)
     )]
     Pairs {
         /// The given number of dependences.
@@ -103,7 +117,7 @@ pub enum PartitionsError {
     #[error("the height of a cut must be a number, got NaN")]
     Height,
     /// The number of groups is 0 or exceeds the number of features.
-    #[error("invalid number of groups {actual}; expected 1 to {features} for {features} features")]
+    #[error("invalid number of groups {actual}; expected at least 1 and at most {features}, one per feature")]
     Groups {
         /// The given number of groups.
         actual: usize,
@@ -111,7 +125,7 @@ pub enum PartitionsError {
         features: usize,
     },
     /// The number of names differs from the number of features.
-    #[error("expected {features} names (one per feature), got {actual}")]
+    #[error("expected {features} name{} (one per feature), got {actual}", plural(*features))]
     Names {
         /// The given number of names.
         actual: usize,

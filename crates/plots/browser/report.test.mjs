@@ -376,7 +376,7 @@ describe("pointer and keyboard", () => {
       }
       await page.fill("#find", "5000");
       await page.press("#find", "Enter");
-      assert.match(await page.locator("#wrong").textContent(), /No row of this report is named “5000”/);
+      assert.match(await page.locator("#wrong").textContent(), /^Unknown row “5000”; expected the number or the ID of a row in this report/);
     });
     await within("estimated", async page => {
       for (const [text, row] of [["person 0042", "person 0042"], ["0700", "person 0700"], ["3", "person 0021"]]) {
@@ -429,8 +429,9 @@ describe("selections", () => {
 
   test("an invalid condition shows an error message", () => within("exact", async page => {
     for (const [condition, why] of [
-      ["agee > 3", "unknown feature “agee”"], ["age", "unknown feature “age”"], ["age >", "missing number or category"],
-      ["age > old", "“old” is not a number"], ["occupation = king", "“occupation” is never “king”"], ["occupation < sales", "are categories"],
+      ["agee > 3", "unknown feature “agee”"], ["age", "missing comparison after “age”; expected a feature"], ["age >", "missing number or category"],
+      ["age > old", "the inputs of “age” are numbers; write a number instead of “old”"],
+      ["occupation = king", "the inputs of “occupation” never equal “king”; categories: "], ["occupation < sales", "are categories"],
       ["(age > 3", "missing “)”"], ["age > 3) or", "unexpected"], ["age > 3 and", "missing feature"], ["\"age > 3", "unterminated"],
       ["age > missing", "missing supports only"],
     ]) {

@@ -192,7 +192,7 @@ mod arrow {
             return Ok(End::Closed);
         }
         if start != [0xff; 4] {
-            let problem = format!("it begins with {:?}", shown(&String::from_utf8_lossy(&start)));
+            let problem = format!("the output begins with {:?}", shown(&String::from_utf8_lossy(&start)));
             return Err(End::Fault(ProgramError::NotArrow { problem }));
         }
         let ended = Rc::new(Cell::new(false));

@@ -217,7 +217,7 @@ impl Child {
         self.process.kill();
         let rows = self.came.load(Ordering::Relaxed);
         let hint = match rows {
-            0 if self.answered == 0 => "; it may not flush its output",
+            0 if self.answered == 0 => "; the program may not flush its output",
             rows if rows == expected => "; the empty line after the batch may be missing",
             _ => "",
         };
@@ -239,9 +239,9 @@ impl Child {
 
 fn hint(status: ExitStatus) -> &'static str {
     match status.code() {
-        Some(0) => ": it must process batch after batch until its standard input ends",
-        Some(126) => ": the command is not executable",
-        Some(127) => ": command not found",
+        Some(0) => ": the program must process batch after batch until its standard input ends",
+        Some(126) => ": the command is not executable (set its permission with chmod +x)",
+        Some(127) => ": command not found (check its name and path)",
         _ => "",
     }
 }

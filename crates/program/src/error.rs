@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use apportion_games::phrases::{expected_index, plural};
 use apportion_games::{BoxError, GameError};
 
 /// An error while starting a program, or while it predicts rows.
@@ -36,8 +37,8 @@ pub enum ProgramError {
     },
     /// The process exceeded the time-out and was killed.
     #[error(
-        "the program did not return the outputs of {batch} within {} s and was killed: received {rows} of \
-         {expected} rows{hint}; {said}",
+        "the program did not return the outputs of {batch} within {} s and was killed (rows received: {rows} \
+         of {expected}){hint}; if the program is slow, raise the timeout (--predict-timeout S); {said}",
         limit.as_secs_f64()
     )]
     Hung {
@@ -55,7 +56,10 @@ pub enum ProgramError {
         said: String,
     },
     /// The process is running, but has closed its input or output.
-    #[error("the program closed its standard {stream} before it returned the outputs of {batch}; {said}")]
+    #[error(
+        "the program closed its standard {stream} before it returned the outputs of {batch}; the program \
+         must process batch after batch until its standard input ends; {said}"
+    )]
     Closed {
         /// The closed stream, "input" or "output".
         stream: &'static str,
@@ -65,7 +69,7 @@ pub enum ProgramError {
         said: String,
     },
     /// The process still failed after the maximum number of restarts.
-    #[error("{last} (also after {restarts} restarts of the program)")]
+    #[error("{last} (also after {restarts} restart{} of the program)", plural(*restarts))]
     Again {
         /// Number of restarts.
         restarts: usize,
@@ -77,9 +81,13 @@ pub enum ProgramError {
     Stopped,
     /// An answer has too few or too many rows.
     #[error(
-        "the program returned {actual}{} rows for {batch}, expected {expected}; it must write one line per \
-         row, and an empty line after each batch",
-        if *at_least { " or more" } else { "" }
+        "the program returned {actual}{} for {batch}, expected {expected}; the program must write one line \
+         per row, and an empty line after each batch",
+        match (*at_least, *actual) {
+            (true, _) => " or more rows",
+            (false, 1) => " row",
+            (false, _) => " rows",
+        }
     )]
     RowCount {
         /// The batch that was answered.
@@ -93,8 +101,8 @@ pub enum ProgramError {
     },
     /// The program answered before a batch was sent, or before it had read all rows of the batch.
     #[error(
-        "the program returned outputs for {batch} before it had read the rows; it must read all rows of a \
-         batch before it writes their outputs"
+        "the program returned outputs for {batch} before it had read the rows; the program must read all \
+         rows of a batch before it writes their outputs"
     )]
     Unasked {
         /// The batch that was answered.
@@ -113,8 +121,9 @@ pub enum ProgramError {
     },
     /// A row has a different number of outputs than the rows before it.
     #[error(
-        "line {line} of the program's output has {actual} numbers, expected {expected} as in the rows \
-         before it; commas separate outputs, so write decimals with a point"
+        "line {line} of the program's output has {actual} number{}, expected {expected} as in the rows \
+         before it; commas separate outputs, so write decimals with a point",
+        plural(*actual)
     )]
     LineWidth {
         /// The line number, counted from 1.
@@ -125,7 +134,10 @@ pub enum ProgramError {
         expected: usize,
     },
     /// The number of outputs differs from the number in the first answer, or from the number of output names.
-    #[error("the program returned {actual} outputs per row for {batch}; expected {expected}, {by}")]
+    #[error(
+        "the program returned {actual} output{} per row for {batch}; expected {expected}, {by}",
+        plural(*actual)
+    )]
     Outputs {
         /// The batch that was answered.
         batch: Batch,
@@ -137,13 +149,16 @@ pub enum ProgramError {
         by: &'static str,
     },
     /// The output is not an Arrow stream with columns of numbers.
-    #[error("the program's output cannot be read as an Arrow stream of numbers: {problem}")]
+    #[error(
+        "the program's output cannot be read as an Arrow stream of numbers: {problem}; write an Arrow stream \
+         with one column of numbers per output, or use the CSV format"
+    )]
     NotArrow {
         /// What is wrong with the output.
         problem: String,
     },
     /// An output is infinite or NaN.
-    #[error("output {output} of row {row} is {value}; predictions must be finite")]
+    #[error("output {output} of row {row} is {value}, but predictions must be finite; check the program")]
     NotFinite {
         /// Index of the row among the rows passed to the program.
         row: usize,
@@ -178,8 +193,8 @@ pub enum ProgramError {
     },
     /// A number in a categorical column does not encode a category.
     #[error(
-        "row {row} has the invalid code {value} in column {column:?}, which has {categories} categories, \
-         numbered from 0"
+        "row {row} has the invalid category code {value} in column {column:?}; {}",
+        expected_index(*categories, "category")
     )]
     NoCategory {
         /// Index of the row among the rows passed to the program.

@@ -124,7 +124,7 @@ impl RunObserver for CheckpointedRows<'_> {
     }
 }
 
-/// Explains rows with an exact tree method in blocks of `at_once` rows, skipping rows that the checkpoint
+/// Explains rows with an exact method in blocks of `at_once` rows, skipping rows that the checkpoint
 /// contains.
 pub(crate) fn explain_in_blocks(
     explainer: &apportion::Explainer<'_>,

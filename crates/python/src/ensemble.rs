@@ -188,18 +188,20 @@ impl Ensemble {
         self.trees.categorical_features()
     }
 
-    /// Features whose categories are strings or numbers, which the file lists.
+    /// Features whose categories (strings or numbers) are listed in the file.
     #[getter]
     fn features_with_words(&self) -> Vec<usize> {
         (0..self.trees.feature_count()).filter(|&feature| self.trees.categories(feature).is_some()).collect()
     }
 
-    /// Returns the categories of a feature in the order of their codes; None if it has no categories.
+    /// Returns the categories of a feature in the order of their codes; an empty list if the codes are
+    /// hashes, and None if the feature has no categories.
     fn categories<'py>(&self, py: Python<'py>, feature: usize) -> PyResult<Option<Bound<'py, PyList>>> {
         self.trees.categories(feature).map(|words| categories::listed(py, words)).transpose()
     }
 
-    /// Returns the codes of strings; raises IndexError with the position of the first that is rejected.
+    /// Returns the codes of strings; None if the feature has no categories. Raises IndexError with the
+    /// position of the first string that is rejected.
     fn codes_of_texts<'py>(
         &self,
         py: Python<'py>,
@@ -211,7 +213,8 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Returns the codes of numbers; raises IndexError with the position of the first that is rejected.
+    /// Returns the codes of numbers; None if the feature has no categories. Raises IndexError with the
+    /// position of the first number that is rejected.
     fn codes_of_numbers<'py>(
         &self,
         py: Python<'py>,

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 
 use crate::errors::{Class, raised, usage};
 
-/// Returns exact values of all rows as arrays: `values` has the shape rows × players × outputs, `base` has
-/// one number per output, and `predictions` has the shape rows × outputs.
+/// Returns a dictionary with the exact values of all rows. Arrays are flat, in row-major order: `values` are
+/// rows × players × outputs, `predictions` are rows × outputs, and `base` has one number per output.
 pub(crate) fn of_attributions<'py>(
     py: Python<'py>,
     found: trees::Attributions,
@@ -20,7 +20,8 @@ pub(crate) fn of_attributions<'py>(
     of_exact(py, method, found.values, found.base, found.predictions)
 }
 
-/// Returns exact values, or exact interactions with the shape rows × players × players × outputs.
+/// Returns a dictionary with exact values or exact interactions. Arrays are flat, in row-major order: values
+/// are rows × players × outputs, interactions are rows × players × players × outputs.
 pub(crate) fn of_exact<'py>(
     py: Python<'py>,
     method: Method,
@@ -36,7 +37,8 @@ pub(crate) fn of_exact<'py>(
     Ok(told)
 }
 
-/// Returns the interactions of all pairs for each row, with standard errors if they are estimates.
+/// Returns a dictionary with the interactions of all pairs for each row, and with standard errors if they are
+/// estimates. Here, the base value is listed for each row: rows × outputs.
 pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult<Bound<'py, PyDict>> {
     let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
     for row in found {
@@ -88,7 +90,8 @@ fn model_rows(done: &[(usize, Explanation)]) -> Vec<i64> {
     done.iter().map(|(_, explanation)| explanation.model_rows as i64).collect()
 }
 
-/// Returns the exact values of the finished rows, as [`of_attributions`] does, and the row numbers.
+/// Returns the exact values of the finished rows, as [`of_attributions`] does, and the row numbers. Here, the
+/// base value is listed for each row: rows × outputs.
 pub(crate) fn of_exact_runs<'py>(
     py: Python<'py>,
     method: Method,
@@ -149,7 +152,8 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     of_rank.into_iter().chain(of_accuracy).collect()
 }
 
-/// Returns the half-widths of confidence intervals in standard errors, for each number of degrees of freedom.
+/// Returns, for each number of degrees of freedom, the half-width of a confidence interval as a multiple of
+/// the standard error.
 #[pyfunction]
 pub(crate) fn interval_factors<'py>(
     py: Python<'py>,

@@ -229,7 +229,10 @@ impl Explainer {
         let absent = match options.game(py)? {
             GameName::Marginal => Absent::Background(self::background(py, given, weights)?),
             GameName::PathDependent => {
-                return Err(usage(py, "game=\"path-dependent\" requires a tree ensemble"));
+                return Err(usage(
+                    py,
+                    "game=\"path-dependent\" requires a tree ensemble; use game=\"marginal\"",
+                ));
             }
             game => Absent::Distribution(distribution(
                 py,
@@ -410,9 +413,10 @@ impl Explainer {
         Ok((found, written.err().or(stopped)))
     }
 
-    /// Returns the interactions of all pairs. For trees they are exact, and the diagonal contains the values,
-    /// or the remainders of the values. For functions they are exact if the budget covers all coalitions;
-    /// otherwise they are estimates from one sample, with standard errors.
+    /// Returns the interactions of all pairs. For trees they are exact, and the diagonal contains the values
+    /// or, with `remainder`, the remainders of the values. For functions and kernel machines they are exact
+    /// if the budget covers all coalitions; otherwise they are estimates from one sample, with standard
+    /// errors.
     fn interactions<'py>(
         &self,
         py: Python<'py>,
@@ -517,8 +521,8 @@ impl Explainer {
     }
 }
 
-/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain the rows in blocks that are
-/// predicted to take one second each.
+/// Explains rows of a tree ensemble or a kernel machine with a checkpoint. Exact methods explain the rows in
+/// blocks that are predicted to take one second each, but of at most [`MAX_BLOCK`] rows.
 fn in_blocks(
     explainer: &apportion::Explainer<'static>,
     rows: Rows<'_>,
@@ -541,7 +545,7 @@ fn sample(rows: Rows<'_>) -> Rows<'_> {
 }
 
 fn required_rows<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
-    rows.ok_or_else(|| usage(py, "this game requires a background"))
+    rows.ok_or_else(|| usage(py, "the game requires a background; pass background=…"))
 }
 
 fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -> PyResult<Background> {

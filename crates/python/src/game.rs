@@ -149,7 +149,7 @@ impl Game {
         let players = self.player_count();
         let given = coalitions.shape()[1];
         if given != players {
-            let says = format!("expected coalitions of {players} players, got {given}");
+            let says = format!("wrong number of players in the coalitions: {given}, expected {players}");
             return Err(usage(py, says));
         }
         let game: &dyn apportion::Game = match &self.plays {

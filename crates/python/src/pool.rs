@@ -30,7 +30,9 @@ impl Pool {
                 .build()
         });
         Ok(Self {
-            threads: built.map_err(|error| errors::usage(py, format!("cannot start threads: {error}")))?,
+            threads: built.map_err(|error| {
+                errors::usage(py, format!("cannot start threads ({error}); use fewer threads"))
+            })?,
         })
     }
 

@@ -1,9 +1,9 @@
 //! Runs work of the engine on threads of the pool. Meanwhile, the calling thread evaluates Python functions
 //! for the engine and checks for signals.
 //!
-//! A function thus runs on the thread that its caller set up, Ctrl-C is raised inside it, and the interpreter
-//! is only held during its calls. Between calls, the thread checks for signals every twentieth of a second,
-//! and Ctrl-C cancels the work.
+//! A function thus runs on the thread that its caller set up, and Ctrl-C is raised inside the function. The
+//! calling thread is only attached to the interpreter while the function runs or signals are checked. Between
+//! calls, the thread checks for signals every twentieth of a second, and Ctrl-C cancels the work.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};

@@ -32,7 +32,8 @@ impl From<Heading> for SummaryHeading {
 
 /// The statistics of the values of many rows, and a sample of the rows.
 ///
-/// The lock is only taken without the interpreter, so that threads that wait for it cannot block each other.
+/// The lock is only taken while the thread is detached from the interpreter, so that threads that wait for it
+/// cannot block each other.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Summary {
     summary: Mutex<results::Summary>,

@@ -49,7 +49,10 @@ const MAX_DEPTH: usize = 500;
 
 fn members(groups: &Bound<'_, PyAny>, depth: usize) -> PyResult<Vec<Member>> {
     if depth > MAX_DEPTH {
-        return Err(usage(groups.py(), format!("groups are nested more than {MAX_DEPTH} levels deep")));
+        return Err(usage(
+            groups.py(),
+            format!("groups are nested too deeply; expected at most {MAX_DEPTH} levels"),
+        ));
     }
     let member = |member: PyResult<Bound<'_, PyAny>>| {
         let member = member?;

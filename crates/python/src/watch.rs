@@ -15,7 +15,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Returns the number of finished rows, and the number of evaluations for the current row.
+    /// Returns the number of finished rows, and the largest number of evaluations of an unfinished row that
+    /// was reported since the last row finished.
     pub(crate) fn so_far(&self) -> (usize, usize) {
         (self.rows.load(Ordering::Relaxed), self.evaluations.load(Ordering::Relaxed))
     }

@@ -189,7 +189,7 @@ def test_groups_of_data():
 
 @pytest.mark.parametrize(("more", "says"), [
     (dict(groups=5), "invalid groups 5; expected lists of features"),
-    (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "more than 120 levels deep"),
+    (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "at most 120 levels"),
     (dict(groups=[[0], [True]]), "invalid groups True"), (dict(groups=[[0.5]]), "invalid groups 0.5"),
     (dict(groups=b"a"), "invalid groups b'a'"),
     (dict(graph=np.zeros((3, 3))),
@@ -197,7 +197,7 @@ def test_groups_of_data():
      (dict(graph=5), "invalid graph 5"),
     (dict(graph=["ab"]), "invalid edge 'ab' in graph; expected two features"),
     (dict(graph=[(0, 1, 2)]), "invalid edge \\(0, 1, 2\\)"), (dict(graph=[5]), "invalid edge 5"),
-    (dict(graph="grid=2x5"), "has 10 cells, expected 3"),
+    (dict(graph="grid=2x5"), "one cell for each feature .cells: 10, features: 3."),
     (dict(until="small"), "invalid tolerance for until 'small'; expected a number"),
     (dict(feature_names="abc"), "invalid feature_names 'abc'; expected a list of names"),
     (dict(seed=1.5), "invalid seed 1.5"), (dict(threads="two"), "got 'two'"),

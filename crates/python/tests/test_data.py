@@ -120,7 +120,7 @@ def test_rows_that_cannot_be_used(frame, explainer, plain):
         (rows.assign(colour=1j), "complex"),
         (rows[["size", "size", "colour", "rooms", "new"]], 'duplicate column name "size"'),
         (np.zeros((2, 3)), "X: expected 4 feature columns, found 3"),
-        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.zeros((2, 2, 2)), "is a 3-D array"),
         (np.zeros((2, 4), dtype=complex), "complex"),
     ]:
         with pytest.raises(apportion.DataError, match=says):

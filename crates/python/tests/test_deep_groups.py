@@ -26,7 +26,7 @@ def cyclic():
                           cyclic(),
                                     {"deep": nested(2000, list)[0], "c": [2], "d": [3]}])
 def test_groups_that_are_nested_too_deep_are_refused(groups):
-    with pytest.raises(apportion.UsageError, match="nested more than 120 levels deep"):
+    with pytest.raises(apportion.UsageError, match="nested too deeply; expected at most 120 levels"):
         apportion.explain(lambda rows: rows.sum(axis=1), X, background=X, groups=groups, value="owen")
 
 

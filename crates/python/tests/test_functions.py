@@ -124,7 +124,7 @@ def test_an_answer_that_changes_its_shape(numbers):
     (dict(value="shaply"), "expected one of"), (dict(method="treeshap"), "expected one of"),
     (dict(method="tree"), "tree ensemble"),
     (dict(budget="n10"), "invalid budget"), (dict(method="leverage-shap", budget=1), "at least"),
-    (dict(value="owen"), "requires a partition"),
+    (dict(value="owen"), "requires groups"),
     (dict(value="owen", groups=[[0], [9]]), "unknown feature 9 in groups"),
     (dict(value="owen", groups=[[0, 1]]), "exactly one group"), (dict(game="other"), "expected one of"),
     (dict(until=-1), "for until: must be positive"), (dict(until=0.1, relative_to="x"), "expected one of"),

@@ -189,7 +189,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_and_the_classes(rows):
         words = str(raised.value)
         assert "row 2 of y" in words and str(LABELS[kind][1]) in words and (
             "missing label" in words or repr(wrong) in words), (kind, wrong, words)
-    with pytest.raises(DataError, match="one label of y for each of 5 rows, got 3"):
+    with pytest.raises(DataError, match="wrong number of labels of y: 3, expected 5"):
         explainer(table[:5], labels[:3])
     with pytest.raises(DataError, match="one dimension"):
         explainer(table[:5], np.zeros((5, 2)))

@@ -236,7 +236,7 @@ def test_what_is_none_is_refused(rows):
     with pytest.raises(apportion.DataError, match="no metadata of apportion"):
         apportion.Summary.of([pyarrow.record_batch({"a": [1.0]})])
     with pytest.raises(apportion.DataError,
-                       match="with different options: seed is 0 in one and 1 in the other"):
+                       match="with different options .seed: 0 and 1.; compute both"):
         apportion.Summary.of(results) + apportion.Summary.of(results_of(rows[:5], seed=1))
     for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', b'{"format":3}', b'{"format":0}',
                     apportion.Summary.of(results).to_bytes()[:-9]):

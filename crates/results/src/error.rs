@@ -6,8 +6,8 @@
 pub enum ResultsError {
     /// The length of an array does not match the rows, players, features and outputs.
     #[error(
-        "{what}: expected {expected} numbers for {rows} rows, {players} players and {outputs} outputs, got \
-         {actual}"
+        "wrong number of {what}: {actual}, expected {expected} (rows: {rows}, players: {players}, outputs: \
+         {outputs})"
     )]
     Count {
         /// The name of the array.
@@ -24,7 +24,7 @@ pub enum ResultsError {
         outputs: usize,
     },
     /// The number of names differs from the number of players, features or outputs.
-    #[error("expected {count} names for {what}, got {names}")]
+    #[error("wrong number of names for {what}: {names}, expected {count}")]
     Names {
         /// The kind of items that are named: players, features or outputs.
         what: &'static str,
@@ -51,7 +51,7 @@ pub enum SummaryError {
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A value is NaN or infinite.
-    #[error("cannot summarize values that are NaN or infinite; check the rows that have them")]
+    #[error("cannot summarize values that are NaN or infinite; exclude the rows with such values")]
     NotFinite,
     /// The number of rows exceeds the maximum.
     #[error("cannot summarize {actual} rows; the maximum is {max}")]
@@ -63,7 +63,8 @@ pub enum SummaryError {
     },
     /// The headings of two summaries, or of a summary and new rows, differ.
     #[error(
-        "cannot merge summaries with different options: {name} is {first} in one and {second} in the other"
+        "cannot merge summaries with different options ({name}: {first} and {second}); compute both \
+         summaries with the same options"
     )]
     Different {
         /// The name of the first entry of the heading that differs.

@@ -48,11 +48,15 @@ impl Medium {
 
 fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<(), String> {
     if spans.len() != players {
-        return Err(format!("expected {players} spans (one per player), got {}", spans.len()));
+        return Err(format!("wrong number of spans: {}, expected {players} (one per player)", spans.len()));
     }
     for &(from, to) in spans {
         if from > to || text.get(from..to).is_none() {
-            return Err(format!("invalid span from byte {from} to {to} of a text of {} bytes", text.len()));
+            return Err(format!(
+                "invalid span from byte {from} to {to}; expected ascending positions of characters, from 0 \
+                 to {}",
+                text.len()
+            ));
         }
     }
     let mut in_order = spans.to_vec();
@@ -71,7 +75,10 @@ fn check_image(
 ) -> Result<(), String> {
     let count = width.checked_mul(height).filter(|&count| count > 0 && count <= u32::MAX as usize);
     let Some(count) = count else {
-        return Err(format!("invalid size of {width} × {height} pixels"));
+        return Err(format!(
+            "invalid size of {width} × {height} pixels; expected 1 to {} pixels in total",
+            u32::MAX
+        ));
     };
     if segments.len() != count {
         return Err(format!(
@@ -88,7 +95,8 @@ fn check_image(
     let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
     match segments.iter().find(is_unknown) {
         Some(player) => Err(format!(
-            "a pixel belongs to the unknown player {player}; there are {players} players, numbered from 0"
+            "a pixel belongs to the unknown player {player}; expected a number below {players}, the number \
+             of players"
         )),
         None => Ok(()),
     }

@@ -103,7 +103,7 @@ pub(crate) struct DecompressedReader<R> {
 impl<R: Read> Read for DecompressedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let read = self.bytes.read(into).map_err(|error| {
-            std::io::Error::other(RowsError::damaged(format!("{}: {error}", self.damaged)))
+            std::io::Error::other(RowsError::corrupt(format!("{}: {error}", self.damaged)))
         })?;
         self.allowance.unpack(read as u64).map_err(std::io::Error::other)?;
         Ok(read)

@@ -409,10 +409,9 @@ mod tests {
             [0, 2]
         );
         let message = refusal(&["x", "y", "target"], &row_options(None, 3, None));
-        assert!(
-            message == "expected 3 feature columns, found 2 besides the target \"target\" (\"x\", \"y\")",
-            "{message}"
-        );
+        let says = "expected 3 feature columns, found 2 besides the target \"target\" (\"x\", \"y\"); \
+                    pass one column for each feature";
+        assert_eq!(message, says);
     }
 
     #[test]

@@ -113,7 +113,8 @@ impl ChoiceError {
     /// let header = ["age", "income", "notes"].map(String::from);
     /// let options = RowOptions { count: Some(2), ..RowOptions::default() };
     /// let error = choose(Header::Names(&header), &options).unwrap_err();
-    /// assert_eq!(error.to_string(), "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")");
+    /// let says = "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")";
+    /// assert_eq!(error.to_string(), format!("{says}; pass one column for each feature"));
     /// let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
     /// assert!(message.ends_with("; list the others in --ignore"));
     /// ```
@@ -135,8 +136,8 @@ impl ChoiceError {
             }
             Self::InvalidIndex { used_as, index, columns } => {
                 format!(
-                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index \
-                     below {columns}",
+                    "unknown column {index:?} in {}; the columns have no names, expected an index below \
+                     {columns}",
                     name(*used_as)
                 )
             }
@@ -156,7 +157,7 @@ impl ChoiceError {
                 };
                 let remedy = match option(ColumnUse::Ignored).filter(|_| found > expected) {
                     Some(ignored) => format!("; list the others in {ignored}"),
-                    None => String::new(),
+                    None => "; pass one column for each feature".to_owned(),
                 };
                 format!("expected {expected} feature {columns}, found {found}{target}{names}{remedy}")
             }
@@ -172,7 +173,10 @@ impl ChoiceError {
                     (None, Some(ignored)) if *matched == 0 && found > expected => {
                         format!("; rename the columns to the features, or list the others in {ignored}")
                     }
-                    _ => String::new(),
+                    (None, None) if *matched == 0 && found > expected => {
+                        "; rename the columns to the features".to_owned()
+                    }
+                    _ => "; add the missing columns".to_owned(),
                 };
                 format!(
                     "{} of the {expected} features of {named_by} {are} missing from the {found} \

@@ -129,8 +129,8 @@ pub(crate) fn not_utf_8(text: &[u8]) -> String {
     };
     let text: String = text.iter().map(letter).collect();
     format!(
-        "not encoded in UTF-8; if it should read {} (Windows-1252 or Latin-1), convert the file with iconv \
-         -f WINDOWS-1252 -t UTF-8; otherwise, convert it from its actual encoding",
+        "not encoded in UTF-8; if the text should read {} (Windows-1252 or Latin-1), convert the file with \
+         iconv -f WINDOWS-1252 -t UTF-8; otherwise, convert the file from its actual encoding",
         shown(text.trim_matches(['\r', '\n']))
     )
 }
@@ -185,7 +185,10 @@ mod tests {
     #[test]
     fn other_encodings_are_named_with_the_text_that_they_would_be() {
         for (bytes, says) in [
-            (&b"gr\xf6\xdfe,alter\r\n"[..], "if it should read \"größe,alter\" (Windows-1252 or Latin-1)"),
+            (
+                &b"gr\xf6\xdfe,alter\r\n"[..],
+                "if the text should read \"größe,alter\" (Windows-1252 or Latin-1)",
+            ),
             (b"\x80 5", "\"€ 5\""),
             (b"caf\xe9", "iconv -f WINDOWS-1252 -t UTF-8"),
         ] {

@@ -38,13 +38,13 @@ pub enum RowsError {
     /// The file begins like a supported format but is not valid.
     #[error("{problem}")]
     Damaged {
-        /// The problem: the value found and the value expected.
+        /// The problem, and what to do.
         problem: String,
     },
     /// The decompressed content is much larger than the file.
     #[error(
         "the file expands from {packed} bytes to {unpacked} bytes or more, at least {ratio} times its size; \
-         if this is expected, pass --unpacked-limit BYTES"
+         if such a size is expected, pass --unpacked-limit BYTES"
     )]
     TooLarge {
         /// The number of bytes read.
@@ -93,6 +93,11 @@ pub(crate) type Result<T> = std::result::Result<T, RowsError>;
 impl RowsError {
     pub(crate) fn damaged(problem: impl Into<String>) -> Self {
         Self::Damaged { problem: problem.into() }
+    }
+
+    /// Returns the error for a file that is truncated or corrupt.
+    pub(crate) fn corrupt(problem: impl Into<String>) -> Self {
+        Self::damaged(problem.into() + "; write the file again")
     }
 
     pub(crate) fn columns(problem: impl Into<String>) -> Self {

@@ -40,7 +40,7 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
     result.unwrap_or_else(|panic| match panic.downcast::<ReceiverPanic>() {
         // The panic did not occur in a decoder.
         Ok(panic) => std::panic::resume_unwind(panic.0),
-        Err(_) => Err(RowsError::damaged(format!("the {what} is corrupt"))),
+        Err(_) => Err(RowsError::corrupt(format!("the {what} is corrupt"))),
     })
 }
 
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_panic_of_a_decoder_is_an_error_and_one_of_a_receiver_remains() {
         let error = guarded::<()>("Parquet file", || panic!("index out of bounds")).unwrap_err();
-        assert_eq!(error.to_string(), "the Parquet file is corrupt");
+        assert_eq!(error.to_string(), "the Parquet file is corrupt; write the file again");
         assert_eq!(guarded("Parquet file", || Ok(unguarded(|| 3))).unwrap(), 3);
         let panic = catch_unwind(|| {
             let _ = guarded::<()>("Parquet file", || unguarded(|| std::panic::resume_unwind(Box::new(7))));

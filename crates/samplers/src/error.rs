@@ -1,5 +1,7 @@
 //! Errors that occur when creating and using samplers.
 
+use apportion_games::phrases::plural;
+
 /// Error returned when a distribution, a sample or a rank cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -21,7 +23,7 @@ pub enum SamplerError {
         weight: f64,
     },
     /// All weights of a size distribution are zero.
-    #[error("all {sizes} weights of the size distribution are zero; at least one must be positive")]
+    #[error("all weights of the size distribution are zero (sizes: {sizes}); at least one must be positive")]
     NoWeight {
         /// Number of weights.
         sizes: usize,
@@ -36,7 +38,14 @@ pub enum SamplerError {
     },
     /// A distribution has no possible outcome, or its number of outcomes does not fit in 32 bits.
     #[error(
-        "cannot draw from {outcomes} outcomes; expected 1 to 4294967295, at least one with positive weight"
+        "{}",
+        if *outcomes == 0 {
+            "there are no outcomes to draw from; pass at least one".to_owned()
+        } else if u32::try_from(*outcomes).is_ok() {
+            format!("all weights are zero (outcomes: {outcomes}); at least one must be positive")
+        } else {
+            format!("cannot draw from {outcomes} outcomes; the maximum is {}", u32::MAX)
+        }
     )]
     NoOutcome {
         /// Number of outcomes.
@@ -44,7 +53,8 @@ pub enum SamplerError {
     },
     /// A distribution of subset sizes has the wrong number of weights.
     #[error(
-        "the size distribution of a subset has {actual} weights, expected {expected} (one per size from 0)"
+        "the size distribution of a subset has {actual} weight{}, expected {expected} (one per size from 0)",
+        plural(*actual)
     )]
     Sizes {
         /// Number of weights given.
@@ -64,7 +74,7 @@ pub enum SamplerError {
         max: usize,
     },
     /// The size of a coalition exceeds the number of players.
-    #[error("invalid coalition size {size}: there are {players} players")]
+    #[error("invalid coalition size {size}; expected 0 to {players}, the number of players")]
     Size {
         /// The size of the coalition.
         size: usize,
@@ -73,7 +83,8 @@ pub enum SamplerError {
     },
     /// The rank is not below the number of coalitions of this size.
     #[error(
-        "invalid rank {rank}: must be below {count}, the number of coalitions of {size} of {players} players"
+        "invalid rank {rank}: must be below {count}, the number of coalitions of size {size} (players: \
+         {players})"
     )]
     Rank {
         /// The rank that was given.
@@ -87,8 +98,8 @@ pub enum SamplerError {
     },
     /// The number of coalitions of this size does not fit in 128 bits.
     #[error(
-        "there are 2^128 or more coalitions of {size} of {players} players, too many for ranks; draw them \
-         instead"
+        "there are 2^128 or more coalitions of size {size} (players: {players}), too many for ranks; draw \
+         coalitions at random instead"
     )]
     RankWidth {
         /// Number of players.

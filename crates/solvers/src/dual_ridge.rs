@@ -97,7 +97,7 @@ impl DualRidge {
     ///
     /// # Errors
     ///
-    /// [`SolverError::NoRows`] unless there are more rows than columns; [`SolverError::NoOutputs`];
+    /// [`SolverError::FewRows`] unless there are more rows than columns; [`SolverError::NoOutputs`];
     /// [`SolverError::TargetCount`] for arrays of the wrong length and [`SolverError::Weight`] for invalid
     /// weights; [`SolverError::NoConvergence`].
     pub fn new(
@@ -110,7 +110,7 @@ impl DualRidge {
         let rows = weights.len();
         let free_columns = columns.len() / rows.max(1);
         if rows <= free_columns {
-            return Err(SolverError::NoRows);
+            return Err(SolverError::FewRows { rows, columns: free_columns });
         }
         if outputs == 0 {
             return Err(SolverError::NoOutputs);
@@ -675,7 +675,8 @@ mod tests {
             DualRidge::new(columns, prior, weights, targets, outputs).unwrap_err()
         };
         let gram = PriorCovariance::Gram(&gram);
-        assert_eq!(new(&[0.0; 16], gram, &case.weights, &case.targets, 1), SolverError::NoRows);
+        let full = new(&[0.0; 16], gram, &case.weights, &case.targets, 1);
+        assert!(matches!(full, SolverError::FewRows { .. }), "{full}");
         assert_eq!(new(&case.columns, gram, &case.weights, &case.targets, 0), SolverError::NoOutputs);
         let few = new(&case.columns, PriorCovariance::Factors(&[1.0; 5]), &case.weights, &case.targets, 1);
         assert!(matches!(few, SolverError::TargetCount { actual: 5, .. }));
@@ -788,7 +789,7 @@ mod tests {
         }
         // As many columns as rows leave no degrees of freedom.
         let full = DualRidge::new(&[1.0; 16], all, &case.weights, &case.targets, 1);
-        assert!(matches!(full, Err(SolverError::NoRows)));
+        assert!(matches!(full, Err(SolverError::FewRows { .. })));
         let nearly = DualRidge::new(&numbers(12, 5), all, &case.weights, &case.targets, 1);
         assert_eq!(nearly.unwrap().degrees_of_freedom(1e12).round(), 1.0);
     }

@@ -1,5 +1,7 @@
 //! Errors of regressions, certificates and projections.
 
+use apportion_games::phrases::plural;
+
 /// Error returned when a regression, a certificate or a projection cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -10,15 +12,19 @@ pub enum SolverError {
     /// A design without players has no coefficients.
     #[error("the coalitions have no players; a regression requires at least one")]
     NoPlayers,
-    /// There are too few rows: zero without a constraint or, for [`DualRidge`](crate::DualRidge), not more
-    /// rows than columns.
-    #[error(
-        "the regression has too few rows (coalitions); pass at least one, or for DualRidge more rows than \
-         columns"
-    )]
+    /// A regression without a constraint has no rows.
+    #[error("the regression has no rows (coalitions); expected at least one")]
     NoRows,
+    /// [`DualRidge`](crate::DualRidge) does not have more rows than columns.
+    #[error("DualRidge requires more rows than columns (rows: {rows}, columns: {columns}); pass more rows")]
+    FewRows {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
     /// The number of weights differs from the number of rows (or pairs, for a paired design).
-    #[error("expected {expected} weights (one per {unit}), got {actual}")]
+    #[error("expected {expected} weight{} (one per {unit}), got {actual}", plural(*expected))]
     WeightCount {
         /// The actual number of weights.
         actual: usize,
@@ -54,13 +60,16 @@ pub enum SolverError {
         value: f64,
     },
     /// A constraint on the sum is combined with centred columns or an intercept.
-    #[error("a constraint on the sum cannot be combined with a centre or an intercept")]
+    #[error(
+        "a constraint on the sum cannot be combined with a centre or an intercept; remove the constraint, or \
+         the centre and the intercept"
+    )]
     ConstrainedColumns,
     /// There are no outputs to fit.
     #[error("the targets have no outputs; expected at least one")]
     NoOutputs,
     /// The number of targets differs from rows × outputs.
-    #[error("expected {} targets for {rows} rows and {outputs} outputs, got {actual}", rows * outputs)]
+    #[error("expected {} targets (rows × outputs: {rows} × {outputs}), got {actual}", rows * outputs)]
     TargetCount {
         /// The actual number of targets.
         actual: usize,
@@ -80,7 +89,7 @@ pub enum SolverError {
         value: f64,
     },
     /// The number of sums in the constraint differs from the number of outputs.
-    #[error("the constraint has {actual} sums, expected {outputs} (one per output)")]
+    #[error("the constraint has {actual} sum{}, expected {outputs} (one per output)", plural(*actual))]
     SumCount {
         /// The actual number of sums.
         actual: usize,
@@ -102,7 +111,7 @@ pub enum SolverError {
         value: f64,
     },
     /// The solution overflows, because the inputs are too large.
-    #[error("the solution of output {output} is not finite because the targets overflow; scale them down")]
+    #[error("the solution of output {output} is not finite because of large targets; scale the targets down")]
     Overflow {
         /// The index of the output.
         output: usize,
@@ -115,7 +124,7 @@ pub enum SolverError {
     },
     /// The number of free fractions, or of draws, differs from the number of rows (or pairs, for a paired
     /// design).
-    #[error("expected {expected} free fractions or numbers of draws (one per row or pair), got {actual}")]
+    #[error("expected one free fraction or number of draws per row or pair ({expected}), got {actual}")]
     FreeCount {
         /// The actual number of fractions.
         actual: usize,
@@ -159,7 +168,8 @@ pub enum SolverError {
     NoSets,
     /// The sets and the point do not all have the same dimension.
     #[error(
-        "expected {expected} dimensions, got {actual}: the sets and the point must have the same dimension"
+        "expected {expected} dimension{}, got {actual}: the sets and the point must have the same dimension",
+        plural(*expected)
     )]
     Dimensions {
         /// The actual number of dimensions.
@@ -178,7 +188,7 @@ pub enum SolverError {
         value: f64,
     },
     /// The norm of a normal is zero, or its square underflows or overflows.
-    #[error("invalid norm {norm} of the normal: must be positive, and its square finite")]
+    #[error("invalid norm {norm} of the normal: the norm and its square must be positive and finite")]
     Normal {
         /// The norm of the normal.
         norm: f64,
@@ -213,9 +223,15 @@ pub enum SolverError {
     },
     /// An iteration reached its limit before it converged.
     #[error(
-        "the projection did not converge in {iterations} sweeps: its error may be {remaining}, and the \
-         points on the sets are {apart} apart; allow more sweeps or a larger tolerance (convergence is slow \
-         if the sets only touch, and impossible if they have no point in common)"
+        "the projection did not converge in {iterations} sweep{}: {}, and the points on the sets are {apart} \
+         apart; allow more sweeps or a larger tolerance (convergence is slow \
+         if the sets only touch, and impossible if the sets have no point in common)",
+        plural(*iterations),
+        if remaining.is_finite() {
+            format!("the error may be {remaining}")
+        } else {
+            "the error is unknown".to_owned()
+        }
     )]
     NotSettled {
         /// The number of sweeps that were made.

@@ -1,5 +1,6 @@
 //! Errors of learning and of using surrogates.
 
+use apportion_games::phrases::plural;
 use apportion_games::{BoxError, GameError, TooMuchMemory};
 use apportion_models::ModelError;
 use apportion_trees::TreeError;
@@ -37,8 +38,8 @@ pub enum SurrogateError {
     },
     /// The model returned NaN or an infinite number.
     #[error(
-        "the model returned {value} for {rows} (output {output}); outputs must be finite, so check the \
-         predictions of the model for rows that mix features of two rows"
+        "the model returned {value} for {rows} (output {output}), but outputs must be finite; check the \
+         predictions of the model for such rows"
     )]
     NotFinite {
         /// The row, as named in the message.
@@ -50,8 +51,7 @@ pub enum SurrogateError {
     },
     /// The budget is too small for a single pair of coalitions.
     #[error(
-        "a budget of {budget} predictions for each explained row is too small; the table method needs at \
-         least {min}"
+        "method table requires a budget of at least {min} predictions for each explained row, got {budget}"
     )]
     Budget {
         /// The budget passed.
@@ -62,11 +62,11 @@ pub enum SurrogateError {
     /// The regression does not compute the value.
     #[error(
         "the regression of the table method computes Shapley and Banzhaf values of features or groups, not {} \
-         values; use another method",
+         values; use auto, exact or a sampling method",
         value.concept()
     )]
     Unsupported {
-        /// The value.
+        /// The requested value.
         value: Box<Value>,
     },
     /// The background rows have different weights.
@@ -77,9 +77,9 @@ pub enum SurrogateError {
     Weights {
         /// The index of the background row.
         row: usize,
-        /// Its weight, as a share of the sum.
+        /// The weight of the row, as a fraction of the sum of all weights.
         actual: f64,
-        /// The weight of equal rows.
+        /// The weight of each row if all rows have the same weight.
         expected: f64,
     },
     /// The bytes are not a valid surrogate.
@@ -92,7 +92,7 @@ pub enum SurrogateError {
     #[error("a surrogate requires at least one row to learn from, got none")]
     NoRows,
     /// The numbers of rows and of outputs do not match.
-    #[error("expected {expected} target values (rows × outputs), got {actual}")]
+    #[error("expected {expected} target value{} (rows × outputs), got {actual}", plural(*expected))]
     Targets {
         /// The number of target values passed.
         actual: usize,
@@ -101,8 +101,8 @@ pub enum SurrogateError {
     },
     /// The surrogate was learned with another background.
     #[error(
-        "the surrogate was learned with a different background ({expected}, now {actual}); pass the same \
-         background rows and weights, or learn a new surrogate"
+        "the surrogate was learned with a different background (fingerprint {expected}, but now {actual}); \
+         pass the same background rows and weights, or learn a new surrogate"
     )]
     OtherBackground {
         /// The first digits of the fingerprint of the background that was passed.
@@ -126,9 +126,9 @@ pub enum SurrogateError {
         expected: f64,
     },
     /// The number of features or of outputs differs from that of the surrogate.
-    #[error("the surrogate has {expected} {what}, got {actual}; learn a new surrogate")]
+    #[error("the surrogate has {expected} {what}{}, got {actual}; learn a new surrogate", plural(*expected))]
     OtherShape {
-        /// `features` or `outputs`.
+        /// `feature` or `output`.
         what: &'static str,
         /// The number passed.
         actual: usize,

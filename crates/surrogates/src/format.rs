@@ -1,8 +1,8 @@
 //! The file format of surrogates.
 //!
-//! A JSON object. Arrays are flat, row-major; numbers are written with the digits that read back to the same
-//! `f64`, and infinite ones as `"inf"` and `"-inf"`. Reading checks everything that predictions rely on, so
-//! that a file from elsewhere causes an error, not a panic.
+//! A file is a JSON object. Arrays are flat, in row-major order. Numbers are written with enough digits to
+//! read back the same `f64`, and infinite numbers as `"inf"` and `"-inf"`. Reading checks everything that
+//! predictions rely on, so an invalid file causes an error, not a panic.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,10 @@ struct SurrogateFile {
     outputs: usize,
     /// SHA-256 of the background, as hexadecimal digits.
     background: String,
-    /// Rows × outputs.
+    /// The outputs of the model for the background rows: rows × outputs.
     background_outputs: Vec<f64>,
     features: Vec<FeatureRecord>,
-    /// One number per output.
+    /// The constant of the forest: one number per output.
     base: Vec<f64>,
     trees: Vec<TreeRecord>,
 }
@@ -37,12 +37,12 @@ struct SurrogateFile {
 #[serde(deny_unknown_fields)]
 struct FeatureRecord {
     bins: BinsRecord,
-    /// The range, the mean and the scale of the linear part.
+    /// The range, the mean and the scale of the feature in the linear part.
     lower: f64,
     upper: f64,
     mean: f64,
     scale: f64,
-    /// One number per output.
+    /// The coefficients in the linear part: one per output.
     weights: Vec<f64>,
 }
 
@@ -58,13 +58,14 @@ enum BinsRecord {
 struct TreeRecord {
     nodes: Vec<NodeRecord>,
     sets: Vec<BinSet>,
-    /// Leaves × outputs of the tree.
+    /// The values of the leaves: leaves × outputs of the tree.
     values: Vec<f64>,
     first_output: usize,
     outputs: usize,
 }
 
-/// The feature, the left child, the bin or the set, whether missing values go left, whether it is a set.
+/// A node: the feature, the index of the left child, the bin or the index of the set, whether missing values
+/// go left, and whether the split is on a set.
 #[derive(Serialize, Deserialize)]
 struct NodeRecord(u32, u16, u16, bool, bool);
 
@@ -174,18 +175,20 @@ impl Surrogate {
             )));
         }
         let (features, outputs) = (file.features.len(), file.outputs);
-        require(features > 0 && outputs > 0, "no features or no outputs")?;
-        require(file.base.len() == outputs, "the length of base")?;
+        require(features > 0, "number of features: 0")?;
+        require(outputs > 0, "number of outputs: 0")?;
+        require(file.base.len() == outputs, "length of base")?;
         require(
             !file.background_outputs.is_empty() && file.background_outputs.len().is_multiple_of(outputs),
-            "the length of background_outputs",
+            "length of background_outputs",
         )?;
-        let background = digest(&file.background).ok_or_else(|| invalid("the background".to_owned()))?;
+        let background = digest(&file.background)
+            .ok_or_else(|| invalid("invalid fingerprint of the background".to_owned()))?;
         let (mut bins, mut columns, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for feature in file.features {
             let FeatureRecord { bins: of_feature, lower, upper, mean, scale, weights: own } = feature;
-            require(own.len() == outputs, "the length of weights")?;
-            require(lower <= upper && scale >= 0.0, "the range of a feature")?;
+            require(own.len() == outputs, "length of weights")?;
+            require(lower <= upper && scale >= 0.0, "range of a feature")?;
             bins.push(read_bins(of_feature)?);
             columns.push(Column { lower, upper, mean, scale });
             weights.extend(own);
@@ -206,8 +209,8 @@ impl Surrogate {
 fn read_bins(record: BinsRecord) -> Result<FeatureBins> {
     let (BinsRecord::Thresholds(given) | BinsRecord::Categories(given)) = &record;
     let numbers: Vec<f64> = given.iter().map(|&number| number.into()).collect();
-    require(numbers.len() < MAX_BINS, "the number of bins")?;
-    require(numbers.windows(2).all(|pair| pair[0] < pair[1]), "the order of bins")?;
+    require(numbers.len() < MAX_BINS, "number of bins")?;
+    require(numbers.windows(2).all(|pair| pair[0] < pair[1]), "order of bins")?;
     Ok(match record {
         BinsRecord::Thresholds(_) => FeatureBins::Ordered(numbers),
         BinsRecord::Categories(_) => FeatureBins::Categories(numbers),
@@ -216,7 +219,7 @@ fn read_bins(record: BinsRecord) -> Result<FeatureBins> {
 
 fn read_tree(record: TreeRecord, bins: &[FeatureBins], outputs: usize) -> Result<BinnedTree> {
     let of_tree = 1..=outputs.saturating_sub(record.first_output);
-    require(of_tree.contains(&record.outputs), "the outputs of a tree")?;
+    require(of_tree.contains(&record.outputs), "outputs of a tree")?;
     let nodes: Vec<Node> = record
         .nodes
         .into_iter()
@@ -235,21 +238,21 @@ fn read_tree(record: TreeRecord, bins: &[FeatureBins], outputs: usize) -> Result
         first_output: record.first_output,
         outputs: record.outputs,
     };
-    // Every node except the root has one parent, and every number of values belongs to one leaf.
+    // Check that every node except the root has one parent, and that every row of values belongs to one leaf.
     let mut has_parent = vec![false; tree.nodes.len()];
     let mut has_leaf = vec![false; tree.values.len() / tree.outputs];
-    require(has_leaf.len() * tree.outputs == tree.values.len(), "the values of a tree")?;
-    require(!tree.nodes.is_empty() && has_leaf.len() <= MAX_LEAVES, "the size of a tree")?;
+    require(has_leaf.len() * tree.outputs == tree.values.len(), "values of a tree")?;
+    require(!tree.nodes.is_empty() && has_leaf.len() <= MAX_LEAVES, "size of a tree")?;
     for (at, node) in tree.nodes.iter().enumerate() {
         if tree.is_leaf(at) {
             let leaf = has_leaf.get_mut(node.feature as usize);
-            require(leaf.is_some_and(|has| !std::mem::replace(has, true)), "a leaf")?;
+            require(leaf.is_some_and(|has| !std::mem::replace(has, true)), "leaf of a tree")?;
             continue;
         }
         let left = usize::from(node.left);
         let children = has_parent.get_mut(left..left + 2).filter(|_| left > at);
         let children = children.filter(|children| !children.contains(&true));
-        require(children.map(|children| children.fill(true)).is_some(), "a child")?;
+        require(children.map(|children| children.fill(true)).is_some(), "child of a node")?;
         let is_valid = match bins.get(node.feature as usize) {
             Some(FeatureBins::Ordered(thresholds)) => {
                 !node.is_set && usize::from(node.bin) <= thresholds.len()
@@ -257,9 +260,9 @@ fn read_tree(record: TreeRecord, bins: &[FeatureBins], outputs: usize) -> Result
             Some(FeatureBins::Categories(_)) => node.is_set && usize::from(node.bin) < tree.sets.len(),
             None => false,
         };
-        require(is_valid, "a split")?;
+        require(is_valid, "split of a tree")?;
     }
-    require(has_parent.iter().skip(1).all(|has| *has) && has_leaf.iter().all(|has| *has), "a tree")?;
+    require(has_parent.iter().skip(1).all(|has| *has) && has_leaf.iter().all(|has| *has), "tree")?;
     Ok(tree)
 }
 
@@ -276,7 +279,7 @@ fn digest(digits: &str) -> Option<[u8; 32]> {
 }
 
 fn require(is_so: bool, what: &str) -> Result<()> {
-    if is_so { Ok(()) } else { Err(invalid(format!("{what} is invalid"))) }
+    if is_so { Ok(()) } else { Err(invalid(format!("invalid {what}"))) }
 }
 
 fn invalid(problem: String) -> SurrogateError {

@@ -4,9 +4,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`TableMethod`] | Shapley values of the rows of a table, from few rows of the model |
+//! | [`TableMethod`] | Shapley and Banzhaf values of the rows of a table, from few predictions of the model |
 //! | [`Surrogate`], [`LearningRows`] | boosted trees that are learned from rows and outputs of a model |
-//! | [`ResidualModel`] | the difference of a model and its surrogate, to which any method applies |
+//! | [`ResidualModel`] | the difference between a model and its surrogate, to which any method applies |
 //! | [`SurrogateError`] | errors |
 //! | [`Background`], [`Rows`], [`Model`] | reference rows, rows of a table, and models, from `apportion-games` |
 //!

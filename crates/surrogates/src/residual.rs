@@ -1,4 +1,4 @@
-//! What a surrogate leaves of a model, as a model of its own.
+//! The difference between a model and its surrogate, as a separate model.
 
 use apportion_games::{Background, BoxError, GameError, Model, Rows};
 use apportion_values::{Attributions, Value};
@@ -8,13 +8,13 @@ use crate::surrogate::Surrogate;
 use crate::table::hybrids::CheckedModel;
 use crate::table::prepared::Prepared;
 
-/// The difference f − g of a model and its surrogate, as a model of its own.
+/// The difference f − g between a model and its surrogate, as a separate model.
 ///
 /// All values are linear in the game. The values of f are those of g, which are [exact](Self::values), plus
 /// those of f − g, which vary little if the surrogate is good. Any method can estimate the latter; its standard
 /// errors are then those of the sum.
 ///
-/// Predictions take one prediction of the model and one of the surrogate for each row.
+/// A prediction for a row requires one prediction of the model and one of the surrogate.
 ///
 /// ```
 /// use apportion_surrogates::{Background, Model, ResidualModel, Rows, TableMethod};
@@ -25,7 +25,7 @@ use crate::table::prepared::Prepared;
 /// let surrogate = TableMethod::new(100).learn(&model, background.as_rows(), &background, 1)?;
 /// let residual = ResidualModel::new(&model, &surrogate, &background)?;
 /// let row = Rows::new(&[2.0, 3.0], 2);
-/// // The linear part of the surrogate leaves nothing of this model.
+/// // The linear part of the surrogate fits this model exactly.
 /// let mut out = [1.0];
 /// residual.predict(row, &mut out).unwrap();
 /// assert!(out[0].abs() < 1e-9);
@@ -58,7 +58,7 @@ impl<'a, M: Model + ?Sized> ResidualModel<'a, M> {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), except [`OtherModel`](crate::SurrogateError::OtherModel).
+    /// Same as [`new`](Self::new), except [`OtherModel`](crate::SurrogateError::OtherModel).
     pub fn unchecked(model: &'a M, surrogate: &'a Surrogate, background: &'a Background) -> Result<Self> {
         Self::prepare(model, surrogate, background, false)
     }

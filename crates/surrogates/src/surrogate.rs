@@ -16,10 +16,12 @@ use crate::learner::sizes::boosting_for;
 /// depend on the other rows of a call.
 const KERNEL_ROWS: usize = 64;
 
-/// The relative difference from which two outputs of a model count as different.
+/// The difference above which two outputs of a model count as different, relative to the largest absolute
+/// output for the background rows.
 const TOLERANCE: f64 = 1e-6;
 
-/// A linear part is exact if it leaves at most this share of the targets' range.
+/// A linear part counts as exact if the range of its residuals is at most this fraction of the range of the
+/// targets.
 const EXACT: f64 = 1e-9;
 
 /// The rows and outputs from which a surrogate is learned.
@@ -40,7 +42,7 @@ pub struct LearningRows<'a> {
 /// f, whose values are exact.
 ///
 /// The linear function is a ridge regression, whose strength is chosen by cross-validation. The trees are
-/// learned from what it leaves: gradient-boosted with squared loss, on at most 255 bins per feature
+/// learned from its residuals: gradient-boosted with squared loss, on at most 255 bins per feature
 /// (quantiles). A missing value (NaN) has a separate direction at each split; codes of categories are split
 /// into two sets. Several outputs share their trees. The number of trees is chosen with a validation set, and
 /// the maximum size of the forest by the numbers of rows and features. The result depends on the rows, the
@@ -48,9 +50,9 @@ pub struct LearningRows<'a> {
 ///
 /// A surrogate belongs to a background and a model: it stores a fingerprint of the background and the outputs
 /// of the model for its rows. The [table method](crate::TableMethod) rejects a surrogate that was learned for
-/// others.
+/// another background or model.
 ///
-/// Learning takes about 0.3 µs for each row, feature, and 20 trees on one core.
+/// On one core, learning 20 trees takes about 0.3 µs per row and feature.
 ///
 /// ```
 /// use apportion_surrogates::{Background, LearningRows, Rows, Surrogate};
@@ -218,8 +220,8 @@ impl Surrogate {
         Ok(found)
     }
 
-    /// Adds the values of the linear part. Every value gives a feature of a sum of functions of single
-    /// features its own function, minus the mean of that function over the background.
+    /// Adds the values of the linear part. For a sum of functions of single features, every solution concept
+    /// attributes to a feature its function, minus the mean of this function over the background.
     pub(crate) fn add_linear(
         &self,
         value: &Value,
@@ -275,7 +277,8 @@ impl Surrogate {
     }
 }
 
-/// Returns what the linear part leaves of the targets: zeros for an output that it fits up to rounding.
+/// Returns the residuals of the linear part. If they are constant up to rounding for an output, they are
+/// replaced with the middle of their range.
 fn rest(linear: &Linear, rows: Rows<'_>, targets: &[f64], outputs: usize) -> Vec<f64> {
     let mut rest = vec![0.0; targets.len()];
     linear.add(rows, &mut rest);

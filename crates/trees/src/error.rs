@@ -1,5 +1,6 @@
 //! The error type of the tree explainers.
 
+use apportion_games::phrases::plural;
 use apportion_games::{GameError, TooMuchMemory};
 use apportion_models::ModelError;
 use apportion_values::ValueError;
@@ -23,7 +24,10 @@ pub enum TreeError {
         help: &'static str,
     },
     /// The bytes are not a valid compiled background, or are truncated.
-    #[error("invalid compiled background: byte {offset}: {problem}")]
+    #[error(
+        "invalid compiled background: byte {offset}: {problem}{}",
+        if problem.contains("; ") { "" } else { "; compile the background again" }
+    )]
     CompiledBackground {
         /// The offset of the error, in bytes from the start.
         offset: usize,
@@ -33,7 +37,7 @@ pub enum TreeError {
     /// The background was compiled for another model.
     #[error(
         "the background was compiled for a different model (fingerprint {background}…, but this model has \
-         {model}…); compile it again for this model"
+         {model}…); compile the background again for this model"
     )]
     OtherModel {
         /// The first digits of the fingerprint of the model for which the background was compiled.
@@ -84,8 +88,10 @@ pub enum TreeError {
          row {row} and background row {background_row} take different branches in {}, and each mixture of \
          the two rows takes one step; use fewer rows or background rows, group features, use a sampling \
          method, explain the margin, or raise the limit (Rust: with_max_steps)",
-        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
-            features or groups"))
+        parting.map_or_else(
+            || "more than 62 features or groups".to_owned(),
+            |parting| format!("{parting} feature{0} or group{0}", plural(parting))
+        )
     )]
     TooManySteps {
         /// The name of the link function.

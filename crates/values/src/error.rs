@@ -1,5 +1,6 @@
 //! Errors that occur when computing values from their definitions.
 
+use apportion_games::phrases::plural;
 use apportion_games::{Coalition, GameError};
 
 /// Error returned when a value cannot be computed.
@@ -41,18 +42,31 @@ pub enum ValueError {
     },
     /// Weights by size do not define a value.
     #[error(
-        "invalid weights by size: {problem}; expected one non-negative weight for each size (0 to n − 1) of \
-         the coalition that a player joins, such that the weights of all these coalitions sum to one"
+        "invalid weights by size: {problem}; expected one non-negative weight w_s for each coalition size s \
+         from 0 to n − 1, such that the sum of C(n − 1, s) · w_s is 1"
     )]
     Weights {
         /// The reason why the weights are invalid.
         problem: WeightsProblem,
     },
+    /// The probabilities of the coalition sizes do not define a value.
+    #[error(
+        "invalid size distribution: {}; expected one non-negative probability for each coalition size from 0 \
+         to n − 1, with a sum of 1",
+        problem.of_probabilities()
+    )]
+    SizeDistribution {
+        /// The reason why the probabilities are invalid.
+        problem: WeightsProblem,
+    },
     /// The number of weights by size does not match the number of players of the game.
     #[error(
-        "the value has weights by size for {weights} players, but the game has {players}; expected one \
-         weight for each size 0 to {}",
-        players.saturating_sub(1)
+        "the value is defined by size for {weights} player{}, but the game has {players}; pass {}",
+        plural(*weights),
+        match *players {
+            0 | 1 => "one number, for coalition size 0".to_owned(),
+            players => format!("{players} numbers, one for each coalition size from 0 to {}", players - 1),
+        }
     )]
     WeightsForOtherPlayers {
         /// Number of players for which there are weights.
@@ -70,8 +84,9 @@ pub enum ValueError {
     },
     /// The number of coalition distributions does not match the number of players of the game.
     #[error(
-        "the value has coalition distributions for {distributions} players, but the game has {players}; \
-         expected one per player"
+        "the value has coalition distributions for {distributions} player{}, but the game has {players}; \
+         pass one distribution per player",
+        plural(*distributions)
     )]
     DistributionsForOtherPlayers {
         /// Number of distributions.
@@ -88,13 +103,13 @@ pub enum ValueError {
         weight: f64,
     },
     /// A value for players in groups, or for groups, requires groups.
-    #[error("{value} requires a partition of the players into groups")]
+    #[error("{value} requires groups; pass a partition of the players into groups")]
     NoPartition {
         /// The name of the value.
         value: String,
     },
     /// A value for players on a graph requires a graph.
-    #[error("{value} requires a graph of the players")]
+    #[error("{value} requires a graph; pass a graph with one node per player")]
     NoGraph {
         /// The name of the value.
         value: String,
@@ -131,8 +146,8 @@ pub enum ValueError {
     },
     /// The mixing measure is invalid.
     #[error(
-        "invalid mixing measure: {problem}; expected points in [0, 1], with non-negative weights that sum to \
-         one"
+        "invalid mixing measure: {problem}; expected points in [0, 1] with one non-negative weight each, or \
+         a non-negative density; the weights must sum to 1, and the density must integrate to 1"
     )]
     Mixture {
         /// The reason why the mixing measure is invalid.
@@ -140,8 +155,8 @@ pub enum ValueError {
     },
     /// The game has no players, or too many for enumeration.
     #[error(
-        "exact enumeration supports 1 to {max} players (2^n evaluations), got {actual}; use an estimator or \
-         a tree method"
+        "exact enumeration supports 1 to {max} players (2^n evaluations), got {actual}; {}",
+        if *actual == 0 { "use a game with at least one player" } else { "use an estimator or a tree method" }
     )]
     Players {
         /// Number of players of the game.
@@ -151,9 +166,10 @@ pub enum ValueError {
     },
     /// There are too many groups, or they are too large, for enumeration.
     #[error(
-        "{groups} groups with up to {largest} members are too many for exact values: each group requires \
-         2^(groups − 1 + members) coalitions (two-step values: 2^groups in total, and 2^members for each \
-         group), and at most 2^{max} are supported; use an estimator or a tree method"
+        "there are too many groups or members for exact values (groups: {groups}, members of the largest \
+         group: {largest}): each group requires 2^(groups − 1 + members) coalitions (two-step values: \
+         2^groups in total, and 2^members for each group), and at most 2^{max} are supported; use an \
+         estimator or a tree method"
     )]
     Structure {
         /// Number of groups.
@@ -165,9 +181,10 @@ pub enum ValueError {
     },
     /// The hierarchy requires too many coalitions for enumeration.
     #[error(
-        "the hierarchy is too wide for exact values: each group requires 2^k coalitions, where k counts its \
-         members and the siblings of its enclosing groups (k is {needed} for one group, at most {max} is \
-         supported); use an estimator or a tree method"
+        "the hierarchy is too wide for exact values: each group requires 2^k coalitions, where k is the \
+         number of the group's members plus, for each enclosing group, the number of that group's members \
+         minus one; the largest k is {needed}, but at most {max} is supported; use an estimator or a tree \
+         method"
     )]
     Levels {
         /// The largest k over all groups; a group requires 2^k coalitions.
@@ -186,8 +203,8 @@ pub enum ValueError {
     },
     /// A sum of coalition values overflows, although each of them is finite.
     #[error(
-        "coalition values are too large: their sum for player {player} (output {output}) overflows; divide \
-         them by a constant"
+        "coalition values are too large: the sum for player {player} (output {output}) overflows; divide the \
+         coalition values by a constant"
     )]
     Overflow {
         /// The first player whose value overflows.
@@ -207,7 +224,10 @@ pub enum ValueError {
         actual: String,
     },
     /// The order of interactions is out of range.
-    #[error("invalid interaction order {actual}; expected 1 to {max} players per interaction")]
+    #[error(
+        "invalid interaction order {actual}; expected {} (players per interaction)",
+        if *max == 1 { "1".to_owned() } else { format!("1 to {max}") }
+    )]
     Order {
         /// The order that was given.
         actual: usize,
@@ -216,8 +236,10 @@ pub enum ValueError {
     },
     /// There are more interactions than the result can contain.
     #[error(
-        "interactions of order {order} for {players} players and {outputs} outputs exceed the maximum of \
-         {max} values; use a lower order"
+        "interactions of order {order} for {players} player{} and {outputs} output{} exceed the maximum of \
+         {max} values; use a lower order",
+        plural(*players),
+        plural(*outputs)
     )]
     TooManyInteractions {
         /// Number of players of the game.
@@ -232,7 +254,7 @@ pub enum ValueError {
     /// An interaction index overflows, although all coalition values are finite.
     #[error(
         "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
-         divide them by a constant"
+         divide the coalition values by a constant"
     )]
     InteractionOverflow {
         /// The coalition whose interaction index overflows.
@@ -250,7 +272,7 @@ pub enum ValueError {
 #[non_exhaustive]
 pub enum WeightsProblem {
     /// There are no weights.
-    #[error("no weights")]
+    #[error("there are no weights")]
     None,
     /// A weight is negative or not finite.
     #[error("the weight of size {size} is {weight}")]
@@ -261,11 +283,22 @@ pub enum WeightsProblem {
         weight: f64,
     },
     /// The weights of all coalitions do not sum to one.
-    #[error("they sum to {sum}")]
+    #[error("the weights of all coalitions sum to {sum}")]
     Sum {
         /// The sum of the weights over all coalitions.
         sum: f64,
     },
+}
+
+impl WeightsProblem {
+    /// Formats the problem if the weights are the probabilities of coalition sizes.
+    fn of_probabilities(&self) -> String {
+        match self {
+            Self::None => "there are no probabilities".to_owned(),
+            Self::Weight { size, weight } => format!("the probability of size {size} is {weight}"),
+            Self::Sum { sum } => format!("the probabilities sum to {sum}"),
+        }
+    }
 }
 
 /// The reason why the coalition distribution of a player is invalid.
@@ -274,7 +307,10 @@ pub enum WeightsProblem {
 pub enum DistributionProblem {
     /// There are no coalitions, or the number of coalitions differs from the number of weights.
     #[error(
-        "got {coalitions} coalitions and {weights} weights, expected the same number of both, at least one"
+        "got {coalitions} coalition{} and {weights} weight{}, expected at least one coalition, and one \
+         weight per coalition",
+        plural(*coalitions),
+        plural(*weights)
     )]
     Lengths {
         /// Number of coalitions.
@@ -283,7 +319,12 @@ pub enum DistributionProblem {
         weights: usize,
     },
     /// The number of players of the coalitions differs from the number of distributions.
-    #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
+    #[error(
+        "the coalitions have {actual} player{}, but {expected} distribution{} passed; pass coalitions of all \
+         players, and one distribution per player",
+        plural(*actual),
+        if *expected == 1 { " was" } else { "s were" }
+    )]
     OtherPlayers {
         /// Number of players of the coalitions.
         actual: usize,
@@ -291,13 +332,13 @@ pub enum DistributionProblem {
         expected: usize,
     },
     /// A coalition that the player should join already contains the player.
-    #[error("the player is a member of coalition {coalition} and cannot join it")]
+    #[error("the player is a member of coalition {coalition}; remove the player from the coalition")]
     Member {
         /// The coalition that contains the player.
         coalition: Coalition,
     },
     /// A weight violates (A1) of a [`LinearValue`](crate::LinearValue): it is negative or not finite.
-    #[error("the weight of coalition {coalition} is {weight}; (A1) requires weights of at least 0")]
+    #[error("the weight of coalition {coalition} is {weight}; (A1) requires finite weights of at least 0")]
     Weight {
         /// The coalition with the invalid weight.
         coalition: Coalition,
@@ -306,7 +347,7 @@ pub enum DistributionProblem {
     },
     /// The weights violate (A2) of a [`LinearValue`](crate::LinearValue): they do not sum to 1.
     #[error(
-        "the weights sum to {sum}, off by {:e}; (A2) requires a sum of 1: divide them by their sum",
+        "the weights sum to {sum}, off by {:e}; scale the weights to a sum of 1, as (A2) requires",
         (sum - 1.0).abs()
     )]
     Sum {

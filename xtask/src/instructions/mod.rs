@@ -147,7 +147,11 @@ fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     };
     let counts: BTreeMap<String, u64> =
         text.lines().filter(|line| line.starts_with('{')).map(read).collect::<Result<_>>()?;
-    ensure!(!counts.is_empty(), "no counts in the output of gungraun: {text:.200}");
+    ensure!(
+        !counts.is_empty(),
+        "the output of gungraun does not contain counts: {:?}",
+        text.chars().take(200).collect::<String>()
+    );
     Ok(counts)
 }
 

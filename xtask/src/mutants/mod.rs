@@ -57,7 +57,12 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
         .map(|error| format!("{error:#}"))
         .collect();
     if !misfits.is_empty() {
-        bail!("{} of {} mutants no longer apply:\n  {}", misfits.len(), mutants.len(), misfits.join("\n  "));
+        bail!(
+            "mutants that no longer apply: {} of {}; update the text that they replace:\n  {}",
+            misfits.len(),
+            mutants.len(),
+            misfits.join("\n  ")
+        );
     }
     if arguments.apply_only {
         println!("all {} mutants apply", mutants.len());
@@ -81,7 +86,12 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
         }
     }
     if !survivors.is_empty() {
-        bail!("{} of {} mutants are not caught: {}", survivors.len(), mutants.len(), survivors.join(", "));
+        bail!(
+            "mutants that are not caught: {} of {} ({}); extend the tests that should catch these mutants",
+            survivors.len(),
+            mutants.len(),
+            survivors.join(", ")
+        );
     }
     println!("all {} mutants are caught", mutants.len());
     Ok(())
@@ -117,7 +127,7 @@ fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
 
 fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     if !compiles(tree)? {
-        bail!("mutant {} does not compile", mutant.name);
+        bail!("mutant {} does not compile; correct its replacement", mutant.name);
     }
     let mut is_caught = true;
     for catcher in &mutant.catchers {

@@ -79,11 +79,9 @@ impl Mutant {
                 other => bail!("unknown key {other:?}; expected one of: what, file, unit, test, check"),
             }
         }
-        ensure!(
-            !catchers.is_empty(),
-            "no test is expected to catch the mutant; add a line unit, test or check"
-        );
-        ensure!(!find.is_empty() && find != replace, "the replacement does not change the file");
+        ensure!(!catchers.is_empty(), "missing test that catches the mutant; add a line unit, test or check");
+        ensure!(!find.is_empty(), "the text to replace is empty; add it below \"--- find\"");
+        ensure!(find != replace, "the replacement equals the text to replace; change one of them");
         Ok(Self {
             name,
             what: what.context("missing line \"what: …\"")?,
@@ -107,7 +105,7 @@ impl Mutant {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),
             count => {
                 bail!(
-                    "{}: the text to replace must occur once, but occurs {count} times in {}",
+                    "{}: the text to replace must occur exactly once (found: {count}) in {}",
                     self.name,
                     self.file
                 )
@@ -153,7 +151,7 @@ mod tests {
         for (text, says) in [
             ("what: a\n", "--- find"),
             ("what: a\nfile: b\n--- find\nx\n--- replace\ny\n", "catch"),
-            ("what: a\nfile: b\ntest: c\n--- find\nx\n--- replace\nx\n", "does not change"),
+            ("what: a\nfile: b\ntest: c\n--- find\nx\n--- replace\nx\n", "equals the text to replace"),
             ("what: a\ntest: c\n--- find\nx\n--- replace\ny\n", "file"),
             ("who: a\n--- find\nx\n--- replace\ny\n", "who"),
         ] {

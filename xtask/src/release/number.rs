@@ -125,7 +125,7 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
         }
     }
     if stated == 0 {
-        bail!("no file states the version");
+        bail!("expected version {version} in at least one file, found it in none; add it to a README");
     }
     Ok(stated)
 }

@@ -1,7 +1,7 @@
 //! Explains rows by a surrogate with exact values, and by any method for the difference of the model and the
 //! surrogate.
 //!
-//! All values are linear in the game, so that this applies to every value that is exact for trees, and to
+//! All values are linear in the game, so this approach applies to every value that is exact for trees, and to
 //! weighted backgrounds. The regression of the table method is more accurate, but it computes Shapley and
 //! Banzhaf values only, with a background of equal weights.
 
@@ -18,10 +18,10 @@ use crate::observer::RunObserver;
 use crate::plan::Plan;
 use crate::source::Source;
 
-/// The minimum number of background rows for which single rows are drawn with a small budget.
+/// The minimum number of background rows for which a small budget draws single background rows.
 const MIN_BACKGROUND: usize = 10;
-/// The numbers of evaluations for each player below which a budget is small: for semivalues, and for values of
-/// players in groups. Regressions need about as many.
+/// The number of evaluations per player below which a budget is small: for semivalues, and for values of
+/// players in groups. Regressions need about this many evaluations.
 const FEW: (usize, usize) = (5, 10);
 
 /// The minimum number of draws of single background rows for each player, for standard errors.
@@ -62,14 +62,14 @@ impl Explainer<'_> {
         let asked = self.asked_of_residual();
         let mut plan = asked.plan(background.columns())?;
         if asked.method == Method::By(&methods::PRODUCT_SPACE) {
-            // Standard errors take several draws, each of which takes single rows.
+            // Standard errors require several draws, each of which predicts only single background rows.
             let of_draws = |least: usize| 2 + (MIN_DRAWS * (least - 2)).div_ceil(background.len());
             plan.min_evaluations = plan.min_evaluations.map(|least| least.min(of_draws(least.max(2))));
         }
         Ok(Plan { method: Method::Table, budget: plan.budget.or(plan.max_evaluations), ..plan })
     }
 
-    /// Explains rows, each on its own, with one surrogate.
+    /// Explains each row separately, all with the same surrogate.
     pub(super) fn explain_rows_by_residual(
         &self,
         explicands: Rows<'_>,
@@ -81,7 +81,7 @@ impl Explainer<'_> {
             return Ok(Vec::new());
         }
         if explicands.columns() != background.columns() {
-            // Before a surrogate is learned.
+            // Reject a wrong width before a surrogate is learned.
             let (actual, expected) = (explicands.columns(), background.columns());
             return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
         }
@@ -111,14 +111,15 @@ impl Explainer<'_> {
             && asked.method_of(players, &self.asked.value, asked.extent(players)) == Method::Exact
     }
 
-    /// Calls `explain` with the difference of the model and its surrogate: the one of this explainer, or one
-    /// that is learned from hybrids of the background rows.
+    /// Calls `explain` with the difference of the model and its surrogate: the surrogate of this explainer,
+    /// or one that is learned from hybrids of the background rows.
     pub(super) fn with_residual<T>(
         &self,
         explain: &dyn Fn(&Residual<'_>) -> Result<T, ExplainError>,
     ) -> Result<T, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
-        // Without a tolerance, values without the surrogate are estimated from the same predictions.
+        // Without a tolerance, the values are also estimated without the surrogate, from the same
+        // predictions.
         let compares = self.asked.until.is_none();
         let explain = |residual: Residual<'_>| {
             explain(&if compares { residual.with_model_outputs() } else { residual })
@@ -173,9 +174,9 @@ impl Explainer<'_> {
     }
 }
 
-/// Keeps half of the outputs of an explanation, of which the first half belongs to the difference and the
-/// second half to the model itself: for each output, those with the smaller standard errors. Returns for each
-/// output whether it is that of the difference.
+/// Keeps one of two estimates for each output. The first half of the explanation's outputs belongs to the
+/// difference, and the second half to the model itself; the estimate with the smaller standard errors is
+/// kept. Returns, for each output, whether that of the difference was kept.
 fn keep_smaller_errors(explanation: &mut Explanation) -> Vec<bool> {
     let outputs = explanation.outputs() / 2;
     let variances = |output: usize| -> f64 {
@@ -204,8 +205,8 @@ fn keep_smaller_errors(explanation: &mut Explanation) -> Vec<bool> {
     uses_difference
 }
 
-/// Returns the description of the choice: whether the surrogate was used for all outputs, for none, or for
-/// which, and the method that explained the difference.
+/// Describes the choice: the outputs for which the surrogate was used (unless all or none), and the method
+/// that explained the difference.
 fn chosen(uses_surrogate: &[bool], method: &str) -> String {
     let used: Vec<String> = uses_surrogate
         .iter()

@@ -38,8 +38,8 @@ const WORTHWHILE: f64 = 0.9;
 /// few draws give only a rough prediction of the error with many draws.
 const MAX_GROWTH: usize = 8;
 
-/// The factor by which the tolerance for the coalitions is reduced if a run left too little of it for the
-/// draws.
+/// The factor applied to the tolerance for the coalitions if a run left too little of the whole tolerance for
+/// the error of the draws.
 const TIGHTER: f64 = 0.7;
 
 /// Minimum fraction of the tolerance to use for the coalitions.

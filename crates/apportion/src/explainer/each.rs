@@ -24,10 +24,10 @@ impl Explainer<'_> {
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread and there is no surrogate, and 4096 rows for the tree method. Without a learned surrogate,
-    /// [`Method::Table`] explains all rows as one block, because they form one table. The size of a block is
-    /// the number of explanations in memory. It is also the maximum number of rows that are explained
-    /// unnecessarily if `receive` stops. The explanations equal the results of
+    /// thread and there is no surrogate, and 4096 rows for the tree method. Without a learned surrogate or a
+    /// tolerance, the regression of [`Method::Table`] explains all rows as one block, because they form one
+    /// table. The size of a block is the number of explanations in memory. It is also the maximum number of
+    /// rows that are explained unnecessarily if `receive` stops. The explanations equal the results of
     /// [`explain_rows`](Self::explain_rows) bit for bit. For the tree method, which chooses its kernel by the
     /// number of rows, they are equal up to rounding.
     ///

@@ -26,9 +26,11 @@ impl<'a> Explainer<'a> {
 
     /// Creates an explainer for the outputs of a tree ensemble after its [link function](Ensemble::link)
     /// (probabilities, rates, scores), with their marginal game. [`Method::Auto`](crate::Method::Auto)
-    /// computes exact values if that takes acceptable time; all other methods estimate values of the same
-    /// game. For models with linear leaves, such as linear models, there is no exact method after a link
-    /// function, and the methods for any model are used.
+    /// computes exact values; a request that would take too long is rejected with
+    /// [`TreeError::TooManySteps`](apportion_trees::TreeError::TooManySteps). The methods for any model
+    /// evaluate the same game. After a link function, there is no exact method for models with linear leaves,
+    /// such as linear models, or with splits on several features at once; for these,
+    /// [`Method::Auto`](crate::Method::Auto) chooses among the methods for any model.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use apportion_trees::TreeError;
 
 impl Explainer<'_> {
     /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
-    /// features, or of `groups` of features, for each row. Indices of zero are not stored.
+    /// features, or of `groups` of features, for each row. Indices that are zero are not stored.
     ///
     /// For tree ensembles, an exact algorithm computes them for any number of features (`Exact::indices_of`).
     /// For all other games, and for indices that this algorithm does not support (generalized values, outputs

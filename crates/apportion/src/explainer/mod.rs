@@ -68,10 +68,10 @@ pub enum NullPlayers {
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. One exception is
-/// [`Method::Table`], which explains all rows of a call as one table unless a surrogate was learned before
-/// ([`Explainer::surrogate`]). Exact values of trees are another
-/// exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
-/// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
+/// [`Method::Table`], which explains all rows of a call as one table, unless a surrogate was learned before
+/// ([`Explainer::surrogate`]) or a tolerance is set. Exact values of trees are another exception: their
+/// kernel is chosen by the number of rows in a call, so the last bits may depend on whether a row is
+/// explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
 /// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation). After a
 /// cancellation, the call stops within a fraction of a second, and the explainer remains usable.
@@ -233,8 +233,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default. [`Method::Table`] always
-    /// removes them.
+    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default. The regression of
+    /// [`Method::Table`] always removes them.
     pub fn null_players(mut self, null_players: NullPlayers) -> Self {
         self.null_players = null_players;
         self
@@ -268,7 +268,7 @@ impl<'a> Explainer<'a> {
     ///
     /// The kernel for exact values of trees is chosen by the number of rows; see [`exact`](Self::exact).
     /// [`Method::Table`] explains all rows of the call as one table, unless a surrogate was
-    /// [learned](Self::learn) before.
+    /// [learned](Self::learn) before or a tolerance is set.
     ///
     /// # Errors
     ///
@@ -295,9 +295,9 @@ impl<'a> Explainer<'a> {
     /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
     /// runs does not change any bit of the explanations.
     ///
-    /// Without a learned surrogate, [`Method::Table`] uses stored results only if all rows of the call have
-    /// one, because a row's values depend on all rows. It cannot be interrupted by the observer after it has
-    /// started; use a [`Cancellation`](apportion_games::Cancellation).
+    /// Without a learned surrogate or a tolerance, [`Method::Table`] uses stored results only if all rows of
+    /// the call have one, because a row's values depend on all rows. It cannot be interrupted by the observer
+    /// after it has started; use a [`Cancellation`](apportion_games::Cancellation).
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.

@@ -21,21 +21,26 @@ use crate::surrogate_cache::SurrogateCache;
 const MAX_TABLE_ROWS: usize = 10_000;
 /// The number of rows from which the surrogate of a larger table is learned.
 const LEARNING_ROWS: usize = 1000;
-/// The number of rows that are explained together with a learned surrogate: at least this number for each
-/// thread, or as many as take this number of rows of the model, up to a maximum. In smaller blocks, finished
-/// rows can be stored earlier; in larger ones, the trees take less time.
+/// The minimum number of rows per thread in a block of rows that are explained together with a learned
+/// surrogate. In smaller blocks, finished rows can be stored earlier; in larger ones, the trees take less
+/// time.
 const ROWS_PER_THREAD: usize = 4;
+/// The maximum number of rows that the model predicts for a block; the minimum size of a block takes
+/// precedence.
 const MODEL_ROWS_OF_BLOCK: usize = 1 << 16;
+/// The maximum number of rows of a block; its minimum size takes precedence.
 const MAX_ROWS_OF_BLOCK: usize = 1 << 10;
 
-/// The minimum number of background rows for which [`Method::Auto`] takes the table method.
+/// The minimum number of background rows for which [`Method::Auto`] chooses the table method.
 const MIN_BACKGROUND: usize = 30;
-/// The numbers of features, or of groups that act as players, for which [`Method::Auto`] takes the table
-/// method. Fewer are enumerated; with more, the regression of each row takes longer.
+/// The numbers of features, or of groups that act as players, for which [`Method::Auto`] chooses the table
+/// method. With fewer players, all coalitions are enumerated; with more, the regression of each row takes too
+/// long.
 const PLAYERS: RangeInclusive<usize> = 11..=128;
-/// The number of hybrids from which [`Method::Auto`] learns a surrogate, in budgets of a row, and its
-/// maximum.
+/// The number of hybrids from which [`Method::Auto`] learns a surrogate, as a multiple of the budget of a
+/// row.
 const LEARNING_BUDGETS: usize = 5;
+/// The maximum number of these hybrids.
 const MAX_LEARNING_BUDGET: usize = 60_000;
 
 impl<'a> Explainer<'a> {
@@ -57,7 +62,7 @@ impl<'a> Explainer<'a> {
     /// };
     /// let surrogate = explainer()?.learn(Rows::new(sample, 6))?;
     /// let explainer = explainer()?.surrogate(&surrogate);
-    /// // Each row is explained alone, as it would be with others.
+    /// // The explanation of a row does not depend on the other rows.
     /// let rows = explainer.explain_rows(Rows::new(&sample[..12], 6))?;
     /// assert_eq!(explainer.explain(&sample[6..12])?, rows[1]);
     /// # Ok::<(), apportion::ExplainError>(())
@@ -76,7 +81,7 @@ impl<'a> Explainer<'a> {
 
     /// Sets a surrogate of the model for [`Method::Table`], from [`learn`](Self::learn). The explanation of a
     /// row then depends on the row, the seed and the surrogate, not on the other rows. [`Method::Auto`] also
-    /// uses it if it takes the table method; other methods do not.
+    /// uses the surrogate if it chooses the table method; other methods ignore it.
     ///
     /// The surrogate must belong to the model and the background of this explainer; other surrogates are
     /// rejected when a row is explained.
@@ -90,9 +95,9 @@ impl<'a> Explainer<'a> {
         self.asked.method == Method::Table && !self.uses_residual() || self.chooses_table()
     }
 
-    /// Returns whether [`Method::Auto`] takes the table method: for Shapley and Banzhaf values of a model
-    /// without an exact method, with the automatic budget and no tolerance, many equally weighted background
-    /// rows, and players that are neither enumerated nor very many.
+    /// Returns whether [`Method::Auto`] chooses the table method: for Shapley and Banzhaf values of a model
+    /// without an exact method, with the automatic budget and no tolerance, null players removed, many
+    /// equally weighted background rows, and a number of players in [`PLAYERS`].
     fn chooses_table(&self) -> bool {
         let Source::Model(_, background) = &self.source else { return false };
         self.asked.method == Method::Auto
@@ -106,7 +111,8 @@ impl<'a> Explainer<'a> {
     }
 
     /// Sets which features contain codes of categories, without an order; features beyond the end are
-    /// numbers. A surrogate then splits them into sets. The games and the other methods do not depend on it.
+    /// numbers. A surrogate then splits them into sets. The games and the other methods do not depend on this
+    /// setting.
     ///
     /// ```
     /// use apportion::{Background, Explainer, Method, Rows};
@@ -133,9 +139,9 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Calls `explain` with a surrogate that is learned from hybrids of the background rows, and whether it
-    /// still has to be compared with the model: one from the cache does. If the model has changed, the
-    /// surrogate is learned again.
+    /// Calls `explain` with a surrogate that is learned from hybrids of the background rows, and with whether
+    /// the surrogate has to be compared with the model. This is the case for a surrogate from the cache; if
+    /// it belongs to a different model or background, a new one is learned.
     pub(super) fn with_own_surrogate<T>(
         &self,
         explain: &mut dyn FnMut(&Surrogate, bool) -> Result<T, ExplainError>,
@@ -153,19 +159,20 @@ impl<'a> Explainer<'a> {
                 explained => return explained,
             }
         }
-        // No lock is held meanwhile: the work is parallel, and another of its tasks could wait for the lock.
+        // Do not hold the lock while learning: learning is parallel, and one of its tasks could wait for the
+        // lock.
         let of_row = (LEARNING_BUDGETS * budget).min(MAX_LEARNING_BUDGET) / background.len();
         let of_sample = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET))
             .with_categorical(self.is_categorical.clone());
         let surrogate = Arc::new(of_sample.learn(model, background.as_rows(), background, seed)?);
         self.learned.set(seed, budget, &self.is_categorical, Arc::clone(&surrogate));
-        // Predictions of a model with noise would differ from those that the surrogate was learned from.
+        // Skip the comparison: predictions of a noisy model differ from those that the surrogate was learned
+        // from.
         explain(&surrogate, false)
     }
 
     /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
-    /// of a row depend on all rows, so that the stored results of the observer are used only if there is one
-    /// for each row.
+    /// of a row depend on all rows, so stored results are used only if the observer has one for each row.
     pub(super) fn explain_by_table(
         &self,
         explicands: Rows<'_>,
@@ -173,7 +180,7 @@ impl<'a> Explainer<'a> {
     ) -> Result<Vec<Explanation>, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
         if !explicands.is_empty() && explicands.columns() != background.columns() {
-            // Before a surrogate is learned.
+            // Reject a wrong width before a surrogate is learned.
             let (actual, expected) = (explicands.columns(), background.columns());
             return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
         }
@@ -262,14 +269,14 @@ impl<'a> Explainer<'a> {
         Ok(explanations)
     }
 
-    /// Explains one row as a table of its own.
+    /// Explains one row as a table with a single row.
     pub(super) fn explain_by_table_alone(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         let rows = Rows::new(explicand, explicand.len().max(1));
         let found = self.explain_by_table(rows, &CountRows(|| {}))?.pop();
         found.ok_or_else(|| self.no_explicand())
     }
 
-    /// Returns the plan of the table method: its number of rows of the model, in evaluations.
+    /// Returns the plan of the table method, with predicted rows converted to evaluations.
     pub(super) fn plan_of_table(&self) -> Result<Plan, ExplainError> {
         let (_, background) = self.source.model_and_background()?;
         let players = background.columns();

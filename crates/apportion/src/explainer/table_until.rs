@@ -1,8 +1,9 @@
 //! Explains rows by the table method until a tolerance is reached.
 //!
 //! A row is explained with growing budgets, each with new draws. Each check spends a part of the error
-//! probability, so that all checks together stay within it: three quarters of the rest if the check is
-//! expected to be the last, otherwise a twenty-fifth, as in [`Anytime`](apportion_estimators::Anytime).
+//! probability, so that all checks together stay within it: three quarters of the remaining probability if
+//! the check is expected to be the last, otherwise a twenty-fifth, as in
+//! [`Anytime`](apportion_estimators::Anytime).
 
 use apportion_estimators::{Explanation, InterimCheck, StopRule, Until};
 use apportion_games::{GameError, Model, Rows, parallel};
@@ -12,17 +13,17 @@ use super::Explainer;
 use crate::budget::Budget;
 use crate::error::ExplainError;
 
-/// The fraction of the remaining error probability that a check spends if it is expected to be the last, and
-/// otherwise.
+/// The fraction of the remaining error probability to spend on a check that is expected to be the last, and
+/// on any other check.
 const SPENT: (f64, f64) = (0.75, 0.04);
-/// The factors by which a budget grows at least and at most.
+/// The minimum and the maximum factor by which a budget grows.
 const GROWTH: (f64, f64) = (1.5, 4.0);
-/// The factor by which a budget exceeds the one that is predicted to reach the tolerance.
+/// The factor by which a budget exceeds the budget that is predicted to reach the tolerance.
 const MARGIN: f64 = 1.2;
-/// The fraction of all coalitions from which all are evaluated instead.
+/// If a budget covers at least this fraction of all coalitions, all of them are evaluated.
 const NEARLY_ALL: f64 = 0.3;
-/// The sum of the squared residuals, relative to the squares of the outputs, up to which nothing varied in
-/// the sample.
+/// If the residual sum of squares of some output is at most this fraction of the sum of squares of
+/// predictions and base values, nothing varied in the sample.
 const NOTHING: f64 = 1e-24;
 
 impl Explainer<'_> {
@@ -89,7 +90,7 @@ impl Explainer<'_> {
             let growth = error.map_or(GROWTH.1, |error| error * error * MARGIN);
             is_expected = growth <= GROWTH.1;
             budget = (budget as f64 * growth.clamp(GROWTH.0, GROWTH.1)).ceil() as usize;
-            // All coalitions are exact, for little more than most of them.
+            // Evaluating all coalitions gives exact values, for at most a few times the cost.
             budget = match all {
                 Some(all) if all <= left_rows && budget as f64 >= NEARLY_ALL * all as f64 => all,
                 _ => budget.min(left_rows),

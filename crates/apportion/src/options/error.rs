@@ -241,7 +241,11 @@ fn problem_of_groups(source: &GameError, features: &[String]) -> String {
         GameError::Hierarchy { problem: HierarchyProblem::Missing { missing, .. } } => {
             format!("{}; list every feature, at the top level if it belongs to no group", lacked(missing))
         }
-        error => format!("{error}; available features: {}", listed(features)),
+        GameError::Partition { problem: PartitionProblem::UnknownPlayer { player, .. } }
+        | GameError::Hierarchy { problem: HierarchyProblem::UnknownPlayer { player, .. } } => {
+            format!("unknown feature {player}; available features: {}", listed(features))
+        }
+        error => error.to_string(),
     }
 }
 

@@ -44,10 +44,11 @@ impl Selection {
         for &(first, last) in &self.ranges {
             if last >= count {
                 let given = first.max(count);
-                bail!(
-                    "row {given} in {option} is out of range: {what} has {count} rows; use rows 0 to {}",
-                    count - 1
-                );
+                let known = match count {
+                    1 => "a single row; use row 0".to_owned(),
+                    _ => format!("{count} rows; use rows 0 to {}", count - 1),
+                };
+                bail!("row {given} in {option} is out of range: {what} has {known}");
             }
         }
         Ok(self.ranges.iter().flat_map(|&(first, last)| first..=last).collect())
@@ -77,7 +78,9 @@ impl FromStr for Selection {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             match (first.trim().parse(), last.trim().parse()) {
                 (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
-                (Ok(_), Ok(_)) => Err(format!("invalid range {part:?}: the last row is before the first")),
+                (Ok(_), Ok(_)) => Err(format!(
+                    "invalid range {part:?}: the last row is before the first; expected e.g. 5-9"
+                )),
                 _ => Err(format!("invalid row or range {part:?}; expected e.g. 3,17 or 5-9, counted from 0")),
             }
         };

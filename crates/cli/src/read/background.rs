@@ -134,7 +134,7 @@ fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Re
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
             let says = format!(
-                "unknown column {column:?} in --weights: the background {} does not contain it",
+                "unknown column {column:?} in --weights; expected a column of the background {}",
                 path.display()
             );
             Err(Usage(says).into())
@@ -167,6 +167,7 @@ pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<Stri
 
 fn sample_in_words(args: &Explain, count: usize) -> String {
     match count {
+        1 => "the only row of the rows file".to_owned(),
         all @ ..=SAMPLE => format!("all {all} rows of the rows file"),
         all => format!("{SAMPLE} of the {all} rows of the rows file, drawn with seed {}", args.seed),
     }

@@ -110,8 +110,9 @@ pub(crate) fn find(
 fn with_names(error: PartitionsError, names: &[String]) -> Error {
     match error {
         PartitionsError::TooFewRows { first, second, complete, min } => anyhow!(
-            "only {complete} rows have values for both {:?} and {:?}, but measuring dependence requires at \
-             least {min}; add rows or remove one of the two features",
+            "only {complete} {} values for both {:?} and {:?}, but measuring dependence requires at least \
+             {min}; add rows or remove one of the two features",
+            if complete == 1 { "row has" } else { "rows have" },
             names[first],
             names[second]
         ),

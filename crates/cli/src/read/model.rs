@@ -206,8 +206,8 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     #[cfg(not(feature = "networks"))]
     let read = read.map_err(|error| match is_other_onnx(&error) {
         true => anyhow::anyhow!(
-            "{}; neural networks require the build feature networks: cargo install --path crates/cli \
-             --features networks",
+            "{}, or install the build feature networks, which reads neural networks: cargo install --path \
+             crates/cli --features networks",
             crate::failure::line(&error)
         ),
         false => error,

@@ -65,7 +65,8 @@ impl Classes {
     pub(crate) fn of_rows(&self, space: &Space) -> Result<Option<usize>> {
         let Some(class) = space.class() else { return Ok(None) };
         if !self.have_losses {
-            let says = "--output log-loss requires a classifier with a logistic or softmax link";
+            let says = "--output log-loss requires a classifier with a logistic or softmax link; use \
+                        --output margin";
             return Err(Usage(says.to_owned()).into());
         }
         self.place("--output log-loss", class).map(Some)
@@ -87,7 +88,7 @@ impl Classes {
         let number = || class.parse().ok().filter(|&place: &usize| place < count);
         let Some(names) = &self.names else {
             let known = match count {
-                1 => "the model has a single output, 0".to_owned(),
+                1 => format!("the model has a single output, 0; remove {option}"),
                 _ => format!("the model has classes 0 to {} and stores no class names", count - 1),
             };
             let invalid = || Usage(format!("invalid value {class} for {option}: {known}")).into();

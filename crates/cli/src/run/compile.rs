@@ -18,9 +18,9 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| -> Result<()> { Ok(compiled.write(out)?) })?;
     messages::note(format_args!(
-        "compiled {} rows into {} patterns at the leaves of the trees",
-        compiled.row_count(),
-        compiled.pattern_count()
+        "compiled {} into {} at the leaves of the trees",
+        messages::counted(compiled.row_count(), "row"),
+        messages::counted(compiled.pattern_count(), "pattern")
     ));
     Ok(())
 }
@@ -34,7 +34,7 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let rows = Rows::new(&block.values, model.feature_count());
         if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
             let says = format!(
-                "unknown column {column:?} in --weights: the background {} does not contain it",
+                "unknown column {column:?} in --weights; expected a column of the background {}",
                 args.background.display()
             );
             return Err(Usage(says).into());

@@ -161,8 +161,7 @@ fn of_results(bytes: impl Read) -> Result<Facts> {
         rows: Option<usize>,
         summary: Option<IgnoredAny>,
     }
-    let results = Results::deserialize(&mut serde_json::Deserializer::from_reader(bytes))
-        .context("the results are corrupt or truncated")?;
+    let results = Results::deserialize(&mut serde_json::Deserializer::from_reader(bytes)).map_err(corrupt)?;
     let what = match () {
         () if results.interactions.is_some() => "results of explain --interactions",
         () if results.summary.is_some() => "results of explain --summary",
@@ -223,6 +222,11 @@ fn is_header_of_results(start: &[u8]) -> bool {
     after_output.is_some_and(|cells| cells.starts_with(&[b"base", b"prediction"]))
 }
 
+/// Returns the error for results that cannot be parsed.
+fn corrupt(problem: impl fmt::Display) -> anyhow::Error {
+    anyhow!("the results are corrupt or truncated: {problem}; rerun the command that wrote them")
+}
+
 /// Returns the facts of results in CSV.
 fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
     let mut table = csv::ReaderBuilder::new().flexible(false).from_reader(bytes);
@@ -237,7 +241,7 @@ fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
     let row_at = place("row").unwrap_or(0);
     let (mut lines, mut rows, mut last) = (0_u64, 0_u64, None);
     let mut record = csv::StringRecord::new();
-    while table.read_record(&mut record).context("the results are corrupt or truncated")? {
+    while table.read_record(&mut record).map_err(corrupt)? {
         lines += 1;
         let row = record.get(row_at).map(str::to_owned);
         if row != last {

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     // Planning prepares the exact method, so it runs in the pool.
     let (count, first) = batches.sample();
     let plan = pool.install(|| explainer.plan(count, first))?;
-    plan::check(&plan, args.budget, "features")?;
+    plan::check(&plan, args.budget, "feature")?;
     let (method, budget) = (plan.method, plan.budget);
     game::note_what_was_chosen(args, game, &input);
     let explainer = if args.method == Method::Table && batches.rows_of_each().is_some() {

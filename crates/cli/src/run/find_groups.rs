@@ -37,7 +37,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         return Err(Usage("--figure and --out name the same file; use different files".to_owned()).into());
     }
     let table = rows::read(&args.rows, &args.columns.all())?;
-    ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());
+    ensure!(table.columns > 0, "{} has no columns to group; pass at least one column", args.rows.display());
     let selected = match &args.select {
         Some(selection) => selection.rows(table.len(), "--select", &args.rows.display().to_string())?,
         None => (0..table.len()).collect(),

@@ -83,7 +83,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
                  (estimates); remove --method",
             )
         }
-        () if args.summary => refuse("interaction indices cannot be combined with --summary"),
+        () if args.summary => {
+            refuse("interaction indices cannot be combined with --summary; remove --summary")
+        }
         () if args.plot.is_some() || args.report.is_some() => refuse(
             "interaction indices cannot be combined with --plot or --report; remove them, or use \
              --interactions=index without --order",

@@ -33,9 +33,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             "requires --method tree; remove --method, or use an index: --interactions=shapley --order 2",
         ),
         () if !matches!(args.game, None | Some(Game::Marginal | Game::PathDependent)) => {
-            refuse("requires --game marginal or path-dependent")
+            refuse("requires --game marginal or path-dependent; remove --game")
         }
-        () if args.space.is_behind_link() => refuse("only supports --output margin"),
+        () if args.space.is_behind_link() => refuse("only supports --output margin; remove --output"),
         () if args.summary || args.top.is_some() => refuse(
             "cannot be combined with --summary or --top; use an index to select the strongest with --top: \
                  --interactions=shapley --order 2",

@@ -6,7 +6,7 @@ use apportion::{Budget, ExplainError, Method, Plan};
 
 use crate::messages;
 
-/// Checks the budget of a plan. `what` is the plural name of the players.
+/// Checks the budget of a plan. `what` is the name of a player: feature or player.
 ///
 /// # Errors
 ///
@@ -21,20 +21,29 @@ pub(crate) fn check(plan: &Plan, budget: Option<Budget>, what: &str) -> Result<(
 
 /// Rewords an error about the budget.
 fn in_words(error: ExplainError, what: &str) -> anyhow::Error {
+    let counted = |players: usize| messages::counted(players, what);
     match error {
         ExplainError::Estimator(EstimatorError::Budget { method, actual, min, players }) => anyhow!(
-            "--budget {actual} is too small: {method} needs at least {min} evaluations for {players} {what}"
+            "--budget {actual} is too small: {method} needs at least {} for {}",
+            messages::counted(min, "evaluation"),
+            counted(players)
         ),
         ExplainError::ExactBudget { actual, min, players } => {
             let needs = match 1usize.checked_shl(players as u32) {
-                Some(all) if all == min => format!("2^{players} = {min} evaluations for {players} {what}"),
-                _ => format!("{min} evaluations for {players} {what} in these groups"),
+                Some(all) if all == min => {
+                    format!("2^{players} = {} for {}", messages::counted(min, "evaluation"), counted(players))
+                }
+                _ => {
+                    let players = counted(players);
+                    format!("{} for {players} in these groups", messages::counted(min, "evaluation"))
+                }
             };
             anyhow!("--budget {actual} is too small: exact needs at least {needs}")
         }
-        ExplainError::LargeBudget { actual, max, players } => {
-            anyhow!("--budget {actual} is too large: the maximum is {max} evaluations for {players} {what}")
-        }
+        ExplainError::LargeBudget { actual, max, players } => anyhow!(
+            "--budget {actual} is too large: the maximum is {max} evaluations for {}",
+            counted(players)
+        ),
         other => other.into(),
     }
 }
@@ -52,7 +61,7 @@ mod tests {
     ) -> Result<Option<usize>, String> {
         let explainer = GameExplainer::new().method(method).budget(budget.unwrap_or_default());
         let plan = explainer.plan(players).map_err(|error| error.to_string())?;
-        check(&plan, budget, "features").map(|()| plan.budget).map_err(|error| error.to_string())
+        check(&plan, budget, "feature").map(|()| plan.budget).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(crate) fn summarize(
     results: impl FnOnce(&results::Batch) -> Result<Values>,
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
-    let Some(first) = batches.next()? else { bail!("there are no rows to summarize") };
+    let Some(first) = batches.next()? else { bail!("there are no rows to summarize; pass at least one row") };
     let first = compute(first)?;
     let results = results(&first)?;
     let mut summary = Summary::new(&results);

@@ -2,11 +2,12 @@
 
 use std::env;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use apportion::games::memory;
 use rayon::ThreadPool;
 
 use crate::failure::Usage;
+use crate::messages;
 use crate::parse::args::Threads;
 
 /// The maximum number of threads.
@@ -34,9 +35,12 @@ pub(crate) fn check_environment() -> Result<()> {
 /// Starts the requested number of threads; 0 means the number in the environment, or one per core.
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
-    pool.with_context(|| match threads.threads {
-        0 => "cannot start a thread for every core; set a smaller number with --threads".to_owned(),
-        count => format!("cannot start {count} threads; use fewer threads"),
+    pool.map_err(|error| match threads.threads {
+        0 => anyhow!("cannot start a thread for every core ({error}); set a smaller number with --threads"),
+        count => {
+            let started = messages::counted(count, "thread");
+            anyhow!("cannot start {started} ({error}); use fewer threads")
+        }
     })
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::table::{self, Bars, LastColumn, digits};
 use super::text::Text;
+use crate::messages::counted;
 
 /// The summary of one player.
 #[derive(Debug, Clone, Copy)]
@@ -152,7 +153,7 @@ impl Results for Summary<'_> {
 
 impl Text for Summary<'_> {
     fn title(&self) -> String {
-        format!("{}summary of {} rows\n", self.of.title(), self.rows)
+        format!("{}summary of {}\n", self.of.title(), counted(self.rows, "row"))
     }
 
     fn text(&self, _: &Batch, out: &mut dyn Write) -> io::Result<()> {

@@ -152,11 +152,11 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     let mut other = long(&["--resume", file]);
     let seed = other.iter().position(|argument| argument == "--seed").unwrap() + 1;
     other[seed] = "6".to_owned();
-    assert!(refused(&other).contains("a different run: seed was 5 and is now 6"));
+    assert!(refused(&other).contains("a different run (seed: 5, now 6)"));
     let mut other = long(&["--resume", file]);
     let method = other.iter().position(|argument| argument == "--method").unwrap() + 1;
     other[method] = "permutation".to_owned();
-    assert!(refused(&other).contains("method was leverage-shap and is now permutation"));
+    assert!(refused(&other).contains("(method: leverage-shap, now permutation)"));
     let mut other = long(&["--resume", file]);
     let model = other.iter().position(|argument| argument == "--model").unwrap() + 1;
     other[model] = crate::support::fixture("diabetes_xgb_1_7.ubj");

@@ -377,7 +377,10 @@ fn a_compiled_background_stands_for_its_rows() {
     }
     let (message, _) =
         refusal(&on("explain", "iris_xgb.json.gz", "iris.csv", &["--background-compiled", &compiled]));
-    assert!(message.contains("a different model") && message.contains("compile it again"), "{message}");
+    assert!(
+        message.contains("a different model") && message.contains("compile the background again"),
+        "{message}"
+    );
     let whole = fs::read(&compiled).unwrap();
     for end in [0, 1, 9, whole.len() / 2, whole.len() - 1] {
         fs::write(&again, &whole[..end]).unwrap();

@@ -179,8 +179,12 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
     };
     for (classes, rows, says) in [
-        ("", [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")], "row 0: \"values\" has 1 numbers, expected 2"),
-        ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has 2 numbers"),
+        (
+            "",
+            [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")],
+            "row 0: \"values\" has the wrong length 1, expected 2",
+        ),
+        ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has the wrong length 2"),
         (
             ",\"classes\":[\"x\",\"y\",\"z\"]",
             [row(0, "[0,0]", "[1,2,3,4]"), row(1, "[0,0]", "[]")],

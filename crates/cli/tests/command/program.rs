@@ -189,7 +189,10 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
     for (program, says) in [
         ("no-such-program".to_owned(), "command not found"),
         ("echo \"KeyError: 'a'\" >&2; exit 3".to_owned(), "KeyError: 'a'"),
-        ("sleep 1000".to_owned(), "within 1 s and was killed: received 0 of 1 rows; it may not flush"),
+        (
+            "sleep 1000".to_owned(),
+            "within 1 s and was killed (rows received: 0 of 1); the program may not flush",
+        ),
         ("echo 1; sleep 1000".to_owned(), "the empty line after the batch may be missing"),
         (
             "echo loading the model; sleep 1000".to_owned(),
@@ -197,7 +200,7 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
         ),
         // The message reports either too many outputs or outputs before the rows were read, whichever is
         // detected first.
-        ("yes ''".to_owned(), "; it must "),
+        ("yes ''".to_owned(), "; the program must "),
         ("echo nan; echo; sleep 1000".to_owned(), "output 0 of row 0 is NaN"),
     ] {
         let (status, told) = case.failure("explain", &program, &["--predict-timeout", "1"]);

@@ -259,7 +259,7 @@ fn rows_with_cells_that_are_no_numbers_are_refused() {
     bench.refuses_rows(&["column 1 \"b\": \"71.2%\" is a percentage; write 71.2 or 0.712"], "a,b\n1,71.2%\n");
     bench.refuses_rows(&["is not encoded in UTF-8", "\"größe,b\"", "iconv -f"], b"gr\xf6\xdfe,b\n1,2\n");
     bench.refuses_rows(&["text in UTF-32", "iconv -f UTF-32"], b"\xff\xfe\0\0a\0\0\0,\0\0\0b\0\0\0");
-    bench.refuses_rows(&["row 0 (line 2) has 1 fields, expected 2 as in the header"], "a,b\n1\n");
+    bench.refuses_rows(&["row 0 (line 2) has 1 field, expected 2 as in the header"], "a,b\n1\n");
 }
 
 #[test]
@@ -387,8 +387,8 @@ fn values_that_are_none_are_refused_with_what_is_wanted() {
         ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
         ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
-        ("size-distribution=0.5,0.4", &["sum to one", "sum to 0.9"]),
-        ("size-distribution=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
+        ("size-distribution=0.5,0.4", &["with a sum of 1", "the probabilities sum to 0.9"]),
+        ("size-distribution=0.5,0.5", &["defined by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),
     ] {
         bench.refuses_options(2, says, &["--value", value]);

@@ -76,7 +76,7 @@ fn other_values_and_tolerances_are_explained_and_resumed() {
 fn what_the_table_method_does_not_support_is_refused() {
     for (more, expected) in [
         (&["--game", "gaussian"][..], "the marginal game"),
-        (&["--budget", "0.001n"], "the table method needs at least 5"),
+        (&["--budget", "0.001n"], "method table requires a budget of at least 5"),
         (&["--interactions"], "--interactions"),
     ] {
         let output = run(&table(&[&["--method", "table"][..], more].concat()));

@@ -28,7 +28,7 @@ fn batches_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("id", "row"))),
-        "unknown columns \"id\" in keep; available columns: \"row\", \"age\", \"sex\", \"bmi\", \"bp\", \
+        "unknown column \"id\" in keep; available columns: \"row\", \"age\", \"sex\", \"bmi\", \"bp\", \
          \"s1\", \"s2\", \"s3\" and 3 more"
     );
     assert_eq!(
@@ -52,11 +52,11 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
     let says = |built: Result<BatchExplainer, BatchError>| built.unwrap_err().to_string();
     assert_eq!(
         says(trees().feature_names(["a"]).build()),
-        "expected names for 10 features, in the order of the model, got 1"
+        "expected 10 feature names, in the order of the model, got 1"
     );
     assert_eq!(
         says(trees().background(Background::baseline(vec![0.0]).unwrap()).build()),
-        "the background has 1 columns, expected 10 (one per feature)"
+        "the background has 1 column, expected 10 (one per feature)"
     );
     assert!(says(trees().behind_link().build()).contains("requires a tree ensemble and a background"));
     assert!(
@@ -93,7 +93,10 @@ fn options_are_set_from_words() {
         let problem = of().set(name, "no such value").err().map(|error| error.to_string());
         match name {
             "game" | "output" | "rows" | "draws" | "bandwidth" | "share" | "variant" | "fallback" => {
-                assert_eq!(problem.unwrap(), format!("option {name} is not supported for batches"));
+                assert_eq!(
+                    problem.unwrap(),
+                    format!("option {name} is not supported for batches; remove the option")
+                );
             }
             // Any string may be a list of feature names.
             "groups" | "graph" => assert_eq!(problem, None),

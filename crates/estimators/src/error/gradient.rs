@@ -4,13 +4,16 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientError {
-    /// The step size or the delay is invalid.
-    #[error(
-        "invalid step size or delay {actual}: step sizes must be positive and finite, delays finite and \
-         non-negative"
-    )]
+    /// The step size is not positive and finite.
+    #[error("invalid step size {actual}: must be positive and finite")]
     StepSize {
-        /// The given step size or delay.
+        /// The given step size.
+        actual: f64,
+    },
+    /// The delay of the step sizes is negative or not finite.
+    #[error("invalid delay {actual} of the step sizes: must be finite and non-negative")]
+    Delay {
+        /// The given delay.
         actual: f64,
     },
     /// The number of draws per step is zero.
@@ -42,7 +45,7 @@ pub enum GradientError {
     },
     /// The iterates diverged because the step sizes are too large.
     #[error(
-        "the stochastic gradient diverged at step {step}: its distance {norm} from the start exceeds that of \
+        "the stochastic gradient diverged at step {step}: the distance {norm} from the start exceeds that of \
          any Shapley value; use smaller step sizes, a longer delay, or a bound on the norm"
     )]
     Diverged {

@@ -9,7 +9,7 @@ pub enum GraphError {
     /// The neighbourhoods have more coalitions in total than the limit.
     #[error(
         "{value} requires more coalitions in total than the limit of {limit}: the neighbourhood of player \
-         {player} ({size} players) alone has at least {coalitions}; use a smaller order, fewer players \
+         {player} (players: {size}) alone requires at least {coalitions}; use a smaller order, fewer players \
          (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
@@ -63,9 +63,15 @@ pub enum GraphError {
     /// The order of the regression is zero, or the graph has more connected coalitions of this order than the
     /// limit.
     #[error(
-        "invalid order {order} of the regression: must be at least 1, and small enough for at most {limit} \
-         connected coalitions; use a smaller order, fewer players (patches, words, groups), or a higher \
-         limit"
+        "{}",
+        if *order == 0 {
+            "invalid order 0 of the regression: must be at least 1".to_owned()
+        } else {
+            format!(
+                "order {order} of the regression requires more connected coalitions than the limit of \
+                 {limit}; use a smaller order, fewer players (patches, words, groups), or a higher limit"
+            )
+        }
     )]
     ConnectedSets {
         /// The given order.

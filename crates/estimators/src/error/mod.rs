@@ -5,6 +5,7 @@ mod graph;
 mod run;
 
 use apportion_games::GameError;
+use apportion_games::phrases::{expected_index, plural};
 use apportion_samplers::SamplerError;
 use apportion_solvers::SolverError;
 use apportion_values::{InteractionIndex, SolutionConcept, ValueError};
@@ -44,7 +45,8 @@ pub enum EstimatorError {
     /// The budget is smaller than the minimum of the method.
     #[error(
         "{method} requires a budget of at least {min} evaluations (including v(∅) and v(N)) for {players} \
-         players, got {actual}"
+         player{}, got {actual}",
+        plural(*players)
     )]
     Budget {
         /// The name of the method.
@@ -81,7 +83,7 @@ pub enum EstimatorError {
         instead: &'static str,
     },
     /// The game does not have the requested player.
-    #[error("unknown player {player}; expected an index less than {players}")]
+    #[error("unknown player {player}; {}", expected_index(*players, "player"))]
     UnknownPlayer {
         /// The requested player.
         player: usize,

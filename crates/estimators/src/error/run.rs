@@ -38,8 +38,8 @@ pub enum RunError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "the checkpoint belongs to a run with a different {what}: it has {stored}, but this run has \
-         {expected}; resume with the original {what}, or restart"
+        "the checkpoint belongs to a run with a different {what}: {stored} in the checkpoint, but {expected} \
+         in this run; resume with the original {what}, or restart"
     )]
     OtherCheckpoint {
         /// The property that differs.

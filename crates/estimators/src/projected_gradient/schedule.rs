@@ -35,7 +35,11 @@ impl StepSize {
         if is_right && given.is_finite() {
             Ok(())
         } else {
-            Err(GradientError::StepSize { actual: given }.into())
+            Err(match self {
+                Self::Delayed(_) => GradientError::Delay { actual: given },
+                _ => GradientError::StepSize { actual: given },
+            }
+            .into())
         }
     }
 

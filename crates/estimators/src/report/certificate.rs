@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Guarantee {
-    /// Every coalition was evaluated: the only error is rounding error.
+    /// The values are exact up to rounding: every relevant coalition was evaluated, or an exact method was
+    /// used.
     Exact,
     /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil,
     /// *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It assumes that
@@ -100,7 +101,8 @@ pub struct Certificate {
     pub stopped_by: StopRule,
     /// The justification of the bounds.
     pub guarantee: Guarantee,
-    /// The probability that the bounds and intervals hold, jointly over all interim checks.
+    /// The confidence level of the error bounds and of each interval. It holds jointly over all interim
+    /// checks.
     pub confidence: f64,
     /// The error bound for each output, in the requested measure; `None` without standard errors.
     pub error_bounds: Option<Vec<f64>>,

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 pub struct ErrorDistribution {
     /// The degrees of freedom f of the standard errors: the error of one value, divided by its standard
     /// error, follows Student's t with f degrees of freedom. f is the number of independent draws minus the
-    /// number of fitted coefficients, or less if few draws contribute most of the variance. Positive.
+    /// number of fitted coefficients, or less if few draws contribute most of the variance. It is always
+    /// positive.
     pub degrees_of_freedom: f64,
     /// The number of draws minus the number of coefficients without a prior, if it differs from the [degrees
     /// of freedom](Self::degrees_of_freedom). The allowance for unseen events assumes one event in this

@@ -113,7 +113,8 @@ impl RunningMoments {
         self.variances().map(move |variance| (variance / count).sqrt())
     }
 
-    /// Writes to `out` the innovation of `sample` as the next vector: `sqrt(t/(t+1)) (x − mean)`.
+    /// Writes to `out` the innovation of `sample` as the next vector: `sqrt(t/(t+1)) (x − mean)`, where t is
+    /// the number of vectors so far.
     ///
     /// Innovations of independent, identically distributed vectors are uncorrelated, with mean 0 and the
     /// covariance matrix of the vectors, and their squares add up to `squares`. The innovation of the first

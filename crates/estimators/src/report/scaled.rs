@@ -3,7 +3,7 @@
 //! Variances are squares, and statistics of variances are fourth powers. Squares of values near 1e154
 //! overflow, and squares of values below 1e-160 are zero. Before an estimator evaluates a game, each output
 //! is therefore multiplied by a power of two that makes its values about 1, and the result is scaled back.
-//! Multiplying by a power of two is exact: ordinary games, whose factor is 1, keep every bit.
+//! Multiplying by a power of two is exact. Ordinary games, whose factor is 1, are not changed.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,8 +20,8 @@ const FAR: f64 = 1e60;
 /// Runs `estimate` on `game`, rescaled so that squares are finite, and returns the result in the units of the
 /// game.
 ///
-/// The scale of an output is set by the first batch in which it is not all zero. If a later batch is far from
-/// this scale, the whole estimate is repeated.
+/// The scale of an output is set by the first batch in which it is not all zero. If values in a later batch
+/// are far above this scale, the whole estimate is repeated.
 pub(crate) fn in_own_units(
     game: &dyn Game,
     estimate: impl Fn(&dyn Game) -> Result<Explanation>,
@@ -102,7 +102,7 @@ impl<'g> Scaled<'g> {
         (0..self.units.len()).any(|output| self.largest(output) * self.unit(output) > FAR)
     }
 
-    /// Returns the same game, scaled by its largest values.
+    /// Returns the same game, with factors for the largest values so far.
     fn rescaled(&self) -> Self {
         let units = (0..self.units.len()).map(|output| OnceLock::from(unit(self.largest(output)))).collect();
         Self { units, ..Self::new(self.game) }
@@ -191,7 +191,7 @@ impl Explanation {
             .error_distribution
             .iter_mut()
             .for_each(|distribution| multiply(&mut distribution.one_draw));
-        // Discard standard errors that overflow.
+        // Discard all standard errors if one of them overflows.
         self.std_errors = self.std_errors.filter(|errors| errors.iter().all(|error| error.is_finite()));
         self.diagnostics.residual_sum_of_squares =
             self.diagnostics.residual_sum_of_squares.take().and_then(|sums| {

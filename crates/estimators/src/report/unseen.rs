@@ -164,8 +164,8 @@ impl Explanation {
     /// Returns the terms to add to the squared standard errors (n × k), and whether nothing varied for some
     /// output. Requires standard errors.
     ///
-    /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set. Other
-    /// methods are treated as regressions.
+    /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set. Methods
+    /// that do not set it are treated as regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
         let squares =

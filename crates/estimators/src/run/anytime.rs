@@ -75,7 +75,8 @@ pub struct Anytime<'g> {
     grows: bool,
     watcher: Option<Box<Watcher<'g>>>,
     explanation: Option<Explanation>,
-    /// Values that are added to those of the game where a relative tolerance is computed.
+    /// Values, n × k or empty, that are added to the values of the game when a relative tolerance is
+    /// computed.
     known: Vec<f64>,
 }
 
@@ -141,8 +142,8 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`RunError::OtherCheckpoint`] if the method, its options, the game, the seed or the version differ,
-    /// and [`RunError::SpoiledCheckpoint`] if the checkpoint is corrupt.
+    /// [`RunError::OtherCheckpoint`] if the method, its options, the game, the seed or the version differ;
+    /// [`RunError::SpoiledCheckpoint`] if the checkpoint is corrupt; the errors of the game.
     pub fn resume(
         checkpoint: &Checkpoint,
         estimator: &dyn Estimator,
@@ -231,8 +232,8 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`] for settings out of range; [`RunError::Range`] if values of the game exceed the
-    /// given range; the errors of [`run`](Self::run).
+    /// [`RunError::Until`] for settings out of range; [`RunError::Range`] if the values of the game span more
+    /// than the given range; the errors of [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
@@ -323,7 +324,7 @@ impl<'g> Anytime<'g> {
         max_remembered(game.players(), game.outputs()) / rows_each
     }
 
-    /// Returns an error if the values of the game exceed the given range.
+    /// Returns an error if the values of the game span more than the given range.
     fn check_range(&self, until: &Until) -> Result<()> {
         let Some(given) = until.range else { return Ok(()) };
         let seen = self.game.memory().range();

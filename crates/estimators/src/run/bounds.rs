@@ -278,8 +278,9 @@ fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
 }
 
-/// Returns whether the values sum to v(N) − v(∅), as in an additive game. If they do not, the sample missed
-/// some contributions.
+/// Returns whether the values sum to v(N) − v(∅), up to the relative gap [`ADDITIVE`]. Efficient values
+/// always do; other values generally do so only in an additive game. If nothing varied in the sample, a
+/// larger gap means that the sample missed some contributions.
 fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))

@@ -252,9 +252,9 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     let refused = |method: &dyn Estimator, game: &dyn Game, seed: u64| {
         Anytime::resume(&checkpoint, method, game, seed).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(refused(&method, &game, 7).contains("different seed: it has 6, but this run has 7"));
+    assert!(refused(&method, &game, 7).contains("different seed: 6 in the checkpoint, but 7 in this run"));
     let says = refused(&PermutationShap::default(), &game, 6);
-    assert!(says.contains("different method: it has leverage-shap"), "{says}");
+    assert!(says.contains("different method: leverage-shap in the checkpoint"), "{says}");
     let no_errors = LeverageShap::default().with_standard_errors(StandardErrors::Omitted);
     let says = refused(&no_errors, &game, 6);
     assert!(says.contains("different method configuration") && says.contains("Omitted"), "{says}");
@@ -278,7 +278,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     aged["form"] = 1.into();
     aged["settings"] = format!("{method:?}").into();
     let aged = spoiled(aged.to_string()).to_string();
-    assert!(aged.contains("different format: it has 1, but this run has 2"), "{aged}");
+    assert!(aged.contains("different format: 1 in the checkpoint, but 2 in this run"), "{aged}");
 }
 
 #[test]

@@ -292,8 +292,12 @@ fn parameters_that_make_no_sense_are_refused() {
         EstimatorError::Gradient(error) => error,
         other => panic!("{estimator:?}: {other}"),
     };
-    let is_step =
-        |step: StepSize| matches!(refused(sampling().with_step(step)), GradientError::StepSize { .. });
+    let is_step = |step: StepSize| {
+        matches!(
+            refused(sampling().with_step(step)),
+            GradientError::StepSize { .. } | GradientError::Delay { .. }
+        )
+    };
     let is_bound = |estimator| matches!(refused(estimator), GradientError::Bound { .. });
     for given in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for step in [StepSize::Constant(given), StepSize::SquareRoot(given), StepSize::Reciprocal(given)] {

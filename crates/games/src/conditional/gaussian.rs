@@ -118,10 +118,18 @@ impl GaussianDistribution {
         }
         refuse_infinite(mean, || "the mean".to_owned())?;
         refuse_missing(mean, || "the mean".to_owned())?;
-        let refuse = |problem| Err(GameError::Covariance { problem });
         if covariance.len() != n * n {
-            return refuse(format!("{} entries for {n} features, expected {}", covariance.len(), n * n));
+            let problem = format!(
+                "expected {} entries (n × n for the n = {n} entries of the mean), got {}",
+                n * n,
+                covariance.len()
+            );
+            return Err(GameError::Covariance { problem });
         }
+        let refuse = |problem: String| {
+            let expected = "expected a finite, symmetric, positive semidefinite matrix";
+            Err(GameError::Covariance { problem: format!("{problem}; {expected}") })
+        };
         let entry = |i: usize, j: usize| covariance[i * n + j];
         if let Some(at) = covariance.iter().position(|entry| !entry.is_finite()) {
             return refuse(format!("entry ({}, {}) is {}", at / n, at % n, covariance[at]));
@@ -157,7 +165,7 @@ impl GaussianDistribution {
             }
         });
         if let Some(least) = negative_eigenvalue(&correlation) {
-            return refuse(format!("an eigenvalue of its correlation matrix is {least}"));
+            return refuse(format!("an eigenvalue of the correlation matrix is {least}"));
         }
         Ok(Self { mean: mean.to_vec(), scale, normal: UnitNormal::new(correlation, draws, seed)? })
     }

@@ -368,9 +368,8 @@ pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Re
             distribution,
             actual: total.round() as usize,
             min: columns + 1,
-            hint: "use more rows or explain fewer features, because n rows or fewer cannot determine the \
-                   covariance of n features (the library can also build a normal distribution from a known \
-                   covariance)",
+            hint: "use more rows, or explain fewer features (the covariance of n features requires more than \
+                   n rows)",
         });
     }
     let bytes = memory::product([6, columns, columns, 8]);

@@ -12,6 +12,7 @@ use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::phrases::expected_index;
 use crate::stream::{Purpose, stream};
 use crate::textbook::ClosedForm;
 
@@ -75,7 +76,8 @@ impl SumOfUnanimity {
             }
             if let Some(player) = members.iter().find(|&&player| player >= players) {
                 return refuse(format!(
-                    "unknown player {player} in term {index}; the game has {players} players"
+                    "unknown player {player} in term {index}; {}",
+                    expected_index(players, "player")
                 ));
             }
             if !coefficient.is_finite() {

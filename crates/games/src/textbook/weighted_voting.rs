@@ -8,6 +8,7 @@
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::phrases::plural;
 use crate::textbook::ClosedForm;
 
 /// Maximum number of players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
@@ -63,6 +64,11 @@ impl WeightedVoting {
             });
         }
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+        if total == 0 {
+            return Err(GameError::Parameter {
+                what: "the sum of votes is 0; at least one player must have a vote".to_owned(),
+            });
+        }
         if quota == 0 || u128::from(quota) > total {
             return Err(GameError::Parameter {
                 what: format!("invalid quota {quota}: must be between 1 and the sum of votes, {total}"),
@@ -71,8 +77,9 @@ impl WeightedVoting {
         if u128::from(quota) * (weights.len() as u128 + 1) > MAX_CELLS {
             return Err(GameError::Parameter {
                 what: format!(
-                    "quota {quota} is too large to count the swings of {} players; must be at most {}",
+                    "quota {quota} is too large to count the swings of {} player{}; must be at most {}",
                     weights.len(),
+                    plural(weights.len()),
                     MAX_CELLS / (weights.len() as u128 + 1)
                 ),
             });

@@ -131,9 +131,9 @@ fn weights_that_are_none_are_refused_by_every_law() {
     let mut negative = vec![1.0; 10];
     negative[4] = -1.0;
     for (weights, words) in [
-        (vec![1.0; 9], "got 9; expected 10 finite, non-negative numbers, not all zero"),
-        (vec![0.0; 10], "all are zero"),
-        (negative, "weight 4 is -1"),
+        (vec![1.0; 9], "got 9 weights; expected one finite, non-negative weight per row (rows: 10)"),
+        (vec![0.0; 10], "all weights are zero"),
+        (negative, "the weight of row 4 is -1"),
     ] {
         for refused in [
             GaussianDistribution::fit_weighted(rows, &weights, 10, 0).map(drop),

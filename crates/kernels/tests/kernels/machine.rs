@@ -53,7 +53,7 @@ fn files_that_are_not_machines_are_refused() {
         ("\"features\":2", "\"features\":3", "gamma has 2 numbers, expected 3 (one per feature)"),
         ("\"features\":2", "\"features\":0", "without features"),
         ("\"rbf\"", "\"sigmoid\"", "unknown variant `sigmoid`"),
-        ("\"linear\":[]", "\"linear\":[1]", "the array of linear weights has 1 numbers, expected 2"),
+        ("\"linear\":[]", "\"linear\":[1]", "the array of linear weights has 1 number, expected 2"),
         ("\"linear\"", "\"lines\"", "unknown field `lines`"),
         ("0.1", "-0.1", "invalid gamma -0.1 at index 0; expected a finite number ≥ 0"),
     ] {
@@ -84,7 +84,7 @@ fn invalid_machines_are_refused() {
         "invalid kernel machine without outputs; expected at least one",
         "invalid intercept NaN at index 0; expected a finite number",
         "the array of centres has 3 numbers, expected a multiple of 2 (the number of features)",
-        "the array of coefficients has 1 numbers, expected 2 (2 centres × 1 outputs)",
+        "the array of coefficients has 1 number, expected 2 (centres × outputs: 2 × 1)",
         "invalid gamma inf at index 0; expected a finite number ≥ 0",
         "invalid alpha 0 at index 0; expected a number from 0.05 to 1e6",
         "invalid centre coordinate inf at index 1; expected a finite number",

@@ -74,8 +74,8 @@ impl Layout {
             [height, width, channels] if is_channels(channels) => {
                 Self::new(height, width, channels, ChannelOrder::Last)
             }
-            [_, _, _] => refuse("expected 1 or 3 channels as the first or last dimension"),
-            _ => refuse("expected a height, a width and channels"),
+            [_, _, _] => refuse("the first or the last dimension must be the channels, 1 or 3"),
+            _ => refuse("expected two dimensions (height, width) or three (with the channels)"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Layout {
             true => Self::new(side, side, 1, ChannelOrder::Last),
             false => Err(MediaError::Shape {
                 shape: vec![features],
-                problem: "the number of features is not a square number",
+                problem: "the number of features is not a square number; set height, width and channels",
             }),
         }
     }

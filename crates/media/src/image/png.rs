@@ -80,9 +80,13 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MediaError::BadPng`] if the encoder fails.
+    /// [`MediaError::EncodePng`] if the encoder fails.
     pub fn to_png(&self) -> Result<Vec<u8>, MediaError> {
-        let refusal = |error: png::EncodingError| MediaError::BadPng { problem: error.to_string() };
+        let refusal = |error: png::EncodingError| MediaError::EncodePng {
+            height: self.height,
+            width: self.width,
+            problem: error.to_string(),
+        };
         let bytes: Vec<u8> = self.pixels.iter().map(|value| (value * 255.0).round() as u8).collect();
         let mut file = Vec::new();
         // The casts are lossless: an image has fewer than 2³² pixels.

@@ -98,7 +98,7 @@ impl Score {
             Self::ExpectedLogProbability { distribution } => {
                 let refuse = |problem| Err(MediaError::ClassDistribution { classes, problem });
                 if distribution.len() != classes {
-                    return refuse(format!("got {} probabilities", distribution.len()));
+                    return refuse(format!("the number of probabilities is {}", distribution.len()));
                 }
                 if let Some(class) = distribution.iter().position(|p| !(0.0..=1.0).contains(p)) {
                     return refuse(format!("the probability of class {class} is {}", distribution[class]));
@@ -106,7 +106,7 @@ impl Score {
                 let sum: f64 = distribution.iter().sum();
                 match (sum - 1.0).abs() <= DISTRIBUTION_TOLERANCE {
                     true => Ok(()),
-                    false => refuse(format!("they sum to {sum}")),
+                    false => refuse(format!("the probabilities sum to {sum}")),
                 }
             }
         }

@@ -243,7 +243,7 @@ fn logits_that_were_called_probabilities_are_an_error_with_their_coalition() {
     let logits = TabulatedGame::new(vec![0.5, 0.5, 3.0, -2.0], 2).unwrap();
     let scored = ScoredGame::new(&logits, Outputs::Probabilities, Score::LogOdds { class: 1 }).unwrap();
     let refused = scored.values(&Coalitions::from_masks(1, [0, 1]), &mut [0.0; 2]).unwrap_err();
-    assert!(refused.to_string().contains("declare them as logits"), "{refused}");
+    assert!(refused.to_string().contains("declare the outputs as logits"), "{refused}");
     let GameError::Model { coalition, source } = refused else { panic!("{refused}") };
     assert!(coalition.view().contains(0));
     let problem = source.downcast::<MediaError>().unwrap();

@@ -186,7 +186,7 @@ impl Ensemble {
         }
         if parts.output >= self.base_margins.len() {
             return Err(format!(
-                "output {} is out of range ({} outputs)",
+                "output {} is out of range (outputs: {})",
                 parts.output,
                 self.base_margins.len()
             ));
@@ -217,8 +217,8 @@ impl Ensemble {
             for child in [parts.left[node], parts.right[node]] {
                 let child = usize::try_from(child).ok().filter(|&child| child < count).ok_or_else(|| {
                     format!(
-                        "node {node} has the child {child}, but there are {count} nodes (and leaves have no \
-                         children)"
+                        "node {node} has the child {child}, which is out of range (nodes: {count}, and \
+                         leaves have no children)"
                     )
                 })?;
                 if std::mem::replace(&mut listed[child], true) {
@@ -240,7 +240,8 @@ impl Ensemble {
         if self.largest_sum > MAX_SUM {
             let value = parts.number[largest_at] * parts.scale;
             return Err(format!(
-                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed {MAX_SUM:e}"
+                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed \
+                 {MAX_SUM:e}; scale the target down and train the model again"
             ));
         }
         self.trees.push(Tree {
@@ -285,7 +286,8 @@ impl Ensemble {
         for &(feature, coefficient) in &model.terms {
             if feature as usize >= self.features {
                 return Err(format!(
-                    "the linear model of leaf {node} uses feature {feature}, but there are {} features",
+                    "the linear model of leaf {node} uses feature {feature}, which is out of range \
+                     (features: {})",
                     self.features
                 ));
             }
@@ -309,7 +311,7 @@ impl Ensemble {
         let feature = feature.filter(|&feature| feature < Node::MAX_FEATURES && feature < self.features);
         let Some(feature) = feature else {
             return Err(format!(
-                "node {node} splits on feature {}, but there are {} features",
+                "node {node} splits on feature {}, which is out of range (features: {})",
                 parts.feature[node], self.features
             ));
         };

@@ -1,5 +1,7 @@
 //! Means of ensembles, such as the models of a cross-validation.
 
+use apportion_games::phrases::plural;
+
 use super::{Categories, Ensemble, JointTrees, Link, Node, Statistic};
 use crate::error::ModelError;
 
@@ -81,13 +83,13 @@ impl Ensemble {
     /// actual and the expected ones as an error.
     fn absorb(&mut self, member: &Self, count: f64) -> Result<(), (String, String)> {
         let differ = |found: usize, expected: usize, what: &str| {
-            Err((format!("{found} {what}"), expected.to_string()))
+            Err((format!("{found} {what}{}", plural(found)), expected.to_string()))
         };
         if member.features != self.features {
-            return differ(member.features, self.features, "features");
+            return differ(member.features, self.features, "feature");
         }
         if member.output_count() != self.output_count() {
-            return differ(member.output_count(), self.output_count(), "outputs");
+            return differ(member.output_count(), self.output_count(), "output");
         }
         if member.width != self.width {
             let bits = |ensemble: &Self| match ensemble.width {

@@ -117,7 +117,7 @@ impl Counts {
         }
         let whole = counts.len() / width;
         if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
-            return Err(format!("index {row} of the counts is out of range ({whole} categories)"));
+            return Err(format!("index {row} of the counts is out of range (categories: {whole})"));
         }
         // The digest includes the rows in the order of their hashes, because files store them in arbitrary
         // order.

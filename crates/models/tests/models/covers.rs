@@ -66,7 +66,7 @@ fn whole_weights_are_repeated_rows() {
         }
     }
     let refused = model.clone().with_covers_of_weighted(Rows::new(&rows, features), &[0.0; 30]).unwrap_err();
-    assert!(refused.to_string().contains("all are zero"), "{refused}");
+    assert!(refused.to_string().contains("all weights are zero"), "{refused}");
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         (
             "leaf_features=",
             &other,
-            "tree 1: the linear model of leaf 7 uses feature 99, but there are 10 features",
+            "tree 1: the linear model of leaf 7 uses feature 99, which is out of range (features: 10)",
         ),
     ] {
         let error = refusal(with_line(&linear, tree, start, line).as_bytes());

@@ -83,7 +83,7 @@ fn a_missing_value_is_refused_unless_the_graph_fills_it_in_or_never_looks() {
 #[test]
 fn graphs_that_are_not_linear_are_told_from_damaged_ones() {
     for (name, expected) in [
-        ("refused_network", "its operators are Gemm, Relu"),
+        ("refused_network", "operators: Gemm, Relu"),
         ("refused_polynomial", "ReduceProd"),
         ("refused_normalizer", "operator Normalizer"),
         ("refused_kernel", "kernel RBF"),

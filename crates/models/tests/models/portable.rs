@@ -81,7 +81,7 @@ fn features_that_may_not_be_missing_are_listed() {
     let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, NAN], 2)).unwrap_err().to_string();
     assert!(error.contains("row 1 has a missing value in column 1"), "{error}");
     for wrong in [json!([2]), json!([-1])] {
-        assert_refused(&sample(), "/refuses_missing", &wrong, "is out of range (2 features)");
+        assert_refused(&sample(), "/refuses_missing", &wrong, "is out of range (features: 2)");
     }
 }
 
@@ -174,7 +174,7 @@ fn categories_have_their_words_and_codes() {
     document["categories"][0]["unknown"] = json!("refused");
     assert_eq!(read(&document).unwrap().categories(1).unwrap().unknown(), UnknownCategory::Refused);
     let cases = [
-        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 is out of range (2 features)"),
+        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 is out of range (features: 2)"),
         ("/categories/0/feature", json!(0), "feature 0 has two lists"),
         ("/categories/0/unknown", json!("ignored"), "expected \"missing\", \"refused\""),
         ("/categories/0/values", json!(["a", "b", "a"]), "duplicate category \"a\""),
@@ -236,7 +236,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/width", json!("half"), "expected \"single\" or \"double\", got \"half\""),
         ("/features", json!(0), "features, got 0"),
         ("/features", json!(4_000_000_000u32), "features"),
-        ("/features", json!(1), "node 1 splits on feature 1, but there are 1"),
+        ("/features", json!(1), "node 1 splits on feature 1, which is out of range (features: 1)"),
         ("/base_margins", json!([]), "base_margins: expected one number per output"),
         ("/base_margins", json!([1, 2, 3]), "trees[0].value: expected 9 elements, got 6"),
         ("/base_margins", json!([0]), "trees[0].value: expected 3 elements, got 6"),
@@ -258,7 +258,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/0/threshold/0", json!("NaN"), "expected a list of numbers, got other values"),
         ("/trees/0/value/2", json!(null), "trees[0].value"),
         ("/trees/0/default_left", json!([2, 0, 0]), "trees[0].default_left"),
-        ("/trees/1/output", json!(2), "tree 1: output 2 is out of range (2 outputs)"),
+        ("/trees/1/output", json!(2), "tree 1: output 2 is out of range (outputs: 2)"),
         ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is not a split"),
         ("/trees/1/rules/0/node", json!(9), "tree 1: node 9 has a rule, but is not a split"),
         ("/trees/1/rules/0/node", json!(4), "tree 1: node 4 has two rules"),

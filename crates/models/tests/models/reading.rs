@@ -221,7 +221,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (tree("categories/0"), json!(16777216), "invalid category"),
         (tree("split_type/1"), json!(1), "without categories"),
         // The model around the trees.
-        (model("tree_info/0"), json!(2), "output 2 is out of range (2 outputs)"),
+        (model("tree_info/0"), json!(2), "output 2 is out of range (outputs: 2)"),
         (model("tree_info/0"), json!(-1), "output -1"),
         (model("tree_info"), json!([0]), "expected 4 elements, got 1"),
         (model("trees"), json!([]), "expected 0 (the number of trees)"),

@@ -173,7 +173,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (at("comparison_op"), json!("!="), "unknown operator \"!=\""),
         (at("threshold"), json!("x"), "expected a number, got a string"),
         (at("threshold"), Value::Null, "missing field \"threshold\""),
-        (at("split_feature_id"), json!(2), "tree 0: node 0 splits on feature 2, but there are 2"),
+        (at("split_feature_id"), json!(2), "tree 0: node 0 splits on feature 2, which is out of range"),
         (at("split_feature_id"), json!(-1), "feature -1"),
         (at("default_left"), json!(1), "expected a boolean, got a number"),
         (at("left_child"), json!(0.5), "expected an integer, got 0.5"),

@@ -47,7 +47,7 @@ fn an_unknown_operator_is_refused_with_the_name_of_its_node() {
     assert_eq!(
         error.to_string(),
         "node 1 (of output y) has the unsupported operator ai.onnx.ml/Frobnicate: ai.onnx.ml/Frobnicate \
-         operator not supported or not enabled; save the network without it"
+         operator not supported or not enabled; save the network without this operator"
     );
 }
 
@@ -254,7 +254,7 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
             matches!(
                 &error,
                 OnnxError::RowShape { actual: given, expected: wanted, .. }
-                    if given == wrong && wanted == "[N, 1, unnamed]"
+                    if given == wrong && wanted == "[1, unnamed]"
             ),
             "{error:?}"
         );

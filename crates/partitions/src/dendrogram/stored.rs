@@ -25,7 +25,11 @@ impl TryFrom<Stored> for Dendrogram {
         let Stored { leaves, linkage, merges } = stored;
         let features = leaves.len();
         if merges.len() + 1 != features {
-            let problem = "is missing or superfluous: expected one merge fewer than features";
+            let problem = if merges.len() < features {
+                "is missing: expected one merge fewer than features"
+            } else {
+                "is superfluous: expected one merge fewer than features"
+            };
             return Err(PartitionsError::Merge { merge: merges.len(), problem });
         }
         // The size of each cluster, or `None` after it is merged.

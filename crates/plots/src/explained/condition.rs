@@ -129,7 +129,7 @@ impl Condition {
                 digits(min, 5),
                 digits(max, 5)
             ),
-            _ => format!("no {rows} satisfies it"),
+            _ => format!("no {rows} satisfies it; use a different condition"),
         };
         Err(self.refused(why))
     }
@@ -234,7 +234,7 @@ fn read(
     // Also accept the minus sign that figures use.
     match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok(ResolvedCondition { of, comparison, number }),
-        _ => Err(format!("{} are numbers, but {text:?} is not a number", of.shown(explained))),
+        _ => Err(format!("{} are numbers; write a number instead of {text:?}", of.shown(explained))),
     }
 }
 

@@ -11,10 +11,10 @@ use crate::error::PlotError;
 
 /// A builder that collects rows into an [`Explained`].
 ///
-/// At most twice the number of rows to keep are in memory, regardless of the number of rows. The kept rows
-/// depend on the seed and on the order of the rows, but not on their division into batches. They are the
-/// first row, a random sample, the first rows with the minimum and the maximum of every value, prediction and
-/// input, and rows marked by [`keeping`](Self::keeping).
+/// In addition to the current batch, at most about twice the kept rows are in memory, regardless of the
+/// number of rows. The kept rows depend on the seed and on the order of the rows, but not on their division
+/// into batches. They are the first row, a random sample, the first rows with the minimum and the maximum of
+/// every value, prediction and input, and rows marked by [`keeping`](Self::keeping).
 ///
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading};

@@ -207,7 +207,13 @@ impl Explained {
         self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
             let known = match &self.kept.rows[..] {
                 [] => "they contain no rows".to_owned(),
-                _ if self.is_sample() => format!("{} of {} rows are stored", self.rows(), self.summary.rows),
+                kept if self.is_sample() => format!(
+                    "they contain a sample of {} of {} rows, from {} to {}",
+                    kept.len(),
+                    self.summary.rows,
+                    kept[0],
+                    kept[kept.len() - 1]
+                ),
                 [only] => format!("they contain only row {only}"),
                 [first, .., last] => format!("they contain {} rows, from {first} to {last}", self.rows()),
             };
@@ -230,7 +236,7 @@ impl Explained {
         let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len() && !are_numbers);
         outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
             let known = match &outputs[..] {
-                [_] => "the model has a single output, without a name".to_owned(),
+                [only] if only.is_empty() => "the model has a single output, with index 0".to_owned(),
                 outputs => format!("available outputs: {}", listed(name, outputs.iter().map(String::as_str))),
             };
             PlotError::UnknownOutput { name: name.to_owned(), known }

@@ -89,9 +89,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 /// cohorts are removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MAX_COHORTS) {
-        return Err(
-            condition.refused("a figure shows at most six cohorts, and this is the seventh; remove it")
-        );
+        return Err(condition
+            .refused("a figure shows at most six cohorts, and this condition is the seventh; remove it"));
     }
     let mut cohorts = Vec::new();
     for condition in &options.cohorts {

@@ -1,4 +1,4 @@
-//! Colour bars: vertical legends from the minimum at the bottom to the maximum at the top.
+//! Colour bars: vertical legends from the low end of a scale at the bottom to the high end at the top.
 
 use crate::scene::{
     Anchor, LAST_STEP, Mark, Paint, Picture, Point, SMALL, Scene, Shape, digits, shortened, signed, width_of,
@@ -11,7 +11,7 @@ const BESIDE: f64 = WIDE + 6.0;
 /// A colour scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Ramp {
-    /// From the minimum to the maximum of a feature's inputs.
+    /// The inputs of a feature, from low to high.
     Inputs,
     /// From the most negative value, transparent at zero, to the most positive.
     Signs,
@@ -36,7 +36,7 @@ pub(super) struct ColourBar<'a> {
 pub(super) enum End {
     /// Text, which may be shortened.
     Word(String),
-    /// A number with this number of digits.
+    /// A number, and the maximum number of significant digits to show.
     Number(f64, usize),
     /// Like [`Number`](Self::Number), with a plus sign if it is positive.
     Signed(f64, usize),

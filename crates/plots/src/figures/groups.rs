@@ -53,7 +53,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let room = (widest + 12.0).min(0.5 * options.width);
     let label = size_bar::room(lines.iter().map(|line| line.size), 4);
     let ends = (room, options.width - label);
-    // The errors of a group are added up, and may be much larger than all values.
+    // Exclude the errors of groups from the scale: they are sums, which may be much larger than all values.
     let with_error = |line: &Line| if line.is_group { (line.size.0, 0.0) } else { line.size };
     let of_groups = lines.iter().filter(|line| line.is_group && !line.size.1.is_nan());
     let ends_of_groups = of_groups.map(|line| line.size.0 + line.size.1);
@@ -162,7 +162,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns the players whose features all belong to `member`.
+/// Returns the players whose features all belong to `member`, and those that it lists by name.
 fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     let heading = &explained.heading;
     let mut is_in = vec![false; heading.features.len()];

@@ -6,7 +6,7 @@ use crate::scene::{Anchor, FONT, Paint, Scene, digits, shortened, signed, width_
 /// The distance between names and the content on their right.
 const GAP: f64 = 10.0;
 
-/// Number of digits of an input, if they fit.
+/// Maximum number of significant digits of an input.
 const DIGITS: usize = 5;
 
 /// Returns the width of the column for these names: the width of the widest name, but at most two fifths of

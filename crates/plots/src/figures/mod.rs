@@ -174,7 +174,10 @@ impl Kind {
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {
-            let known = format!("there are {outputs} outputs, numbered from 0");
+            let known = match outputs {
+                0 | 1 => "the model has a single output, with index 0".to_owned(),
+                _ => format!("use an index from 0 to {}", outputs - 1),
+            };
             return Err(PlotError::UnknownOutput { name: options.output.to_string(), known });
         }
         if let Some(player) = [options.player, options.partner]
@@ -182,11 +185,19 @@ impl Kind {
             .flatten()
             .find(|&player| player >= explained.players())
         {
-            let known = format!("there are {} features, numbered from 0", explained.players());
+            let known = match explained.players() {
+                0 => "the results contain no features".to_owned(),
+                1 => "the results contain a single feature, with index 0".to_owned(),
+                players => format!("use an index from 0 to {}", players - 1),
+            };
             return Err(PlotError::UnknownPlayer { name: player.to_string(), known });
         }
-        if explained.players() == 0 || explained.rows() == 0 {
-            let why = "the results contain no rows or no features; explain at least one row";
+        if explained.rows() == 0 {
+            let why = "the results contain no rows; explain at least one row";
+            return Err(PlotError::Nothing { kind: self.name(), why });
+        }
+        if explained.players() == 0 {
+            let why = "the results contain no features; explain a model with at least one feature";
             return Err(PlotError::Nothing { kind: self.name(), why });
         }
         // In a narrower figure, only the names would fit.

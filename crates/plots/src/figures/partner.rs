@@ -18,7 +18,7 @@ pub struct Partner {
     pub is_known: bool,
 }
 
-/// Returns the strongest interaction partner of player i, `player`, or `None` if there is no such player.
+/// Returns the strongest interaction partner of player i, `player`, or `None` if it has no partner.
 ///
 /// If the results contain interactions, it is the player j with the largest mean |I_ij|. Otherwise, it is the
 /// player whose inputs x_j explain most of the variance of φ_i that the inputs x_i leave unexplained: rows

@@ -8,7 +8,8 @@ use crate::explained::{Explained, shown};
 use crate::figures::{output_in_words, value_in_words};
 use crate::scene::shortened;
 
-/// Maximum number of players with individual values in the report.
+/// Maximum number of players with individual values in the report. If a single player remains, it is shown
+/// too.
 const MAX_PLAYERS: usize = 40;
 /// Maximum number of features with inputs in the report.
 const MAX_FEATURES: usize = 60;
@@ -239,8 +240,8 @@ fn short(text: &str) -> String {
     shortened(&shown(text), 300.0, 13.0)
 }
 
-/// Returns the players by descending importance: the maximum over the outputs of their mean |φ| relative to
-/// the largest one.
+/// Returns the players by descending importance. The importance of a player is its mean |φ|, relative to the
+/// largest mean |φ| of the same output; the maximum over the outputs counts.
 fn by_importance(explained: &Explained, outputs: &[usize]) -> Vec<usize> {
     let size =
         |player: usize, output: usize| explained.summary.value(player, output, explained.outputs()).mean_size;

@@ -13,8 +13,9 @@
 //! - Aggregates are over all rows. The report stores the extremes and a random sample, as many rows as fit
 //!   into 1.7 MB of encoded numbers, and states their number. At most 2000 of them are drawn as dots. Values
 //!   have a precision of 16 bits, or 24 bits if there are few of them; half-widths of intervals have 8 bits.
-//! - At most 12 outputs have figures. At most 40 features have individual values; those of all other features
-//!   are summed. The report states both limits if they apply.
+//! - At most 12 outputs have figures. If there are more than 41 features, the 40 most important have
+//!   individual values, and those of all other features are summed. The report states both limits if they
+//!   apply.
 //! - The same results produce the same bytes.
 
 mod choice;

@@ -23,8 +23,8 @@ impl Precision {
         }
     }
 
-    /// Returns the bits of the nearest number with this precision, as an `f32`. Ties are rounded up in
-    /// magnitude.
+    /// Returns the bits of the nearest number with this precision, as an `f32`. Ties are rounded away from
+    /// zero.
     fn bits(self, number: f64) -> u32 {
         let single = number as f32;
         if !single.is_finite() {

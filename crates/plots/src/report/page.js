@@ -261,6 +261,18 @@ function quantities() {
   return known.sort((a, b) => b.name.length - a.name.length);
 }
 
+/** The error for a text that does not have the form of a condition. */
+class Malformed extends Error {
+  constructor(problem) {
+    super(`${problem}; expected a feature, one of < <= > >= = !=, and a number or a category, `
+      + "e.g. age >= 40 (combine conditions with and, or, not)");
+  }
+}
+
+/** Lists names in a message: at most ten, and the number of others. */
+const listed = names =>
+  names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
+
 /** Parses a condition into a function of a row; throws an Error with the reason if it is invalid. */
 function conditionOf(text) {
   const known = quantities();
@@ -282,7 +294,7 @@ function conditionOf(text) {
   const quoted = () => {
     if (text[at] !== "\"") return null;
     const found = /^"((?:[^"]|"")*)"/.exec(text.slice(at));
-    if (!found) throw new Error("unterminated “\"”");
+    if (!found) throw new Malformed("unterminated “\"”");
     at += found[0].length;
     return found[1].replaceAll("\"\"", "\"");
   };
@@ -303,12 +315,15 @@ function conditionOf(text) {
         return of;
       }
     }
-    const wrong = /^[^<>=!]*/.exec(text.slice(at))[0].trim();
-    throw new Error(wrong ? `unknown feature “${wrong}”` : "missing feature");
+    const left = text.slice(at), wrong = /^[^<>=!]*/.exec(left)[0].trim();
+    if (!wrong) throw new Malformed("missing feature");
+    if (!/[<>=]/.test(left)) throw new Malformed(`missing comparison after “${wrong}”`);
+    const names = data.features.length ? data.features.map(feature => feature.name) : ["prediction"];
+    throw new Error(`unknown feature “${wrong}”; available features: ${listed(names)}`);
   };
   const comparison = () => {
     const of = quantity(), by = sign();
-    if (!by) throw new Error(`missing comparison after “${of.name}”`);
+    if (!by) throw new Malformed(`missing comparison after “${of.name}”`);
     skip();
     let operand = quoted();
     if (operand === null) {
@@ -319,7 +334,7 @@ function conditionOf(text) {
         ?? /^.*?(?=\s*\)|\s+(?:and|or)\b|\s*$)/i.exec(text.slice(at))[0];
       at += operand.length;
     }
-    if (!operand) throw new Error(`missing number or category after “${by}”`);
+    if (!operand) throw new Malformed(`missing number or category after “${by}”`);
     const compare = SIGNS[by], isOfOrder = !by.includes("=") || by === "<=" || by === ">=";
     if (operand === "missing") {
       if (isOfOrder) throw new Error("missing supports only = and !=");
@@ -330,11 +345,17 @@ function conditionOf(text) {
         throw new Error(`the inputs of “${of.name}” are categories, which support only = and !=`);
       }
       const code = of.feature.words.indexOf(operand);
-      if (code < 0) throw new Error(`“${of.name}” is never “${operand}”`);
+      if (code < 0) {
+        throw new Error(`the inputs of “${of.name}” never equal “${operand}”; `
+          + `categories: ${listed(of.feature.words)}`);
+      }
       return row => compare(of.number(row), code);
     }
     const number = Number(operand.replace("−", "-"));
-    if (!operand.trim() || Number.isNaN(number)) throw new Error(`“${operand}” is not a number`);
+    if (!operand.trim() || Number.isNaN(number)) {
+      const numbers = of.feature ? `the inputs of “${of.name}” are numbers` : `“${of.name}” is a number`;
+      throw new Error(`${numbers}; write a number instead of “${operand}”`);
+    }
     return row => compare(of.number(row), number);
   };
   const single = () => {
@@ -353,7 +374,7 @@ function conditionOf(text) {
         return inner;
       }
       at = start;
-      throw new Error("missing “)”");
+      throw new Malformed("missing “)”");
     }
     return comparison();
   };
@@ -375,7 +396,7 @@ function conditionOf(text) {
   };
   const found = either();
   skip();
-  if (at < text.length) throw new Error(`unexpected “${text.slice(at)}”`);
+  if (at < text.length) throw new Malformed(`unexpected “${text.slice(at)}”`);
   return found;
 }
 
@@ -961,7 +982,7 @@ function compared(parts, title) {
     const [mean, half] = meanOf(rows.map(row => output.predicted[row]));
     const text = rows.length
       ? `, mean prediction ${digits(mean, 4)}${half ? ` ± ${digits(half, 2)}` : ""}` : "";
-    svg.text(30, y, `${name}: ${rows.length} rows${text}`, { size: 11 });
+    svg.text(30, y, `${name}: ${rows.length === 1 ? "1 row" : `${rows.length} rows`}${text}`, { size: 11 });
   });
   svg.axis(scale, room, WIDTH - 70, TOP - 4, bottom, `mean |${output.says}|`);
   told.forEach(({ player }, line) => {
@@ -1006,8 +1027,7 @@ function readCondition() {
     select(meets, text);
   } catch (error) {
     selectField.setAttribute("aria-invalid", "true");
-    wrong.textContent = `Invalid condition: ${error.message}. Expected a feature, one of < <= > >= = !=, `
-      + "and a number or a category, e.g. age >= 40; combine conditions with and, or, not.";
+    wrong.textContent = `Invalid condition: ${error.message}.`;
   }
 }
 
@@ -1024,8 +1044,8 @@ function find() {
     choose(row);
     spoken.textContent = `${nameOfRow(row)} selected`;
   } else {
-    wrong.textContent = `No row of this report is named “${text}”.`
-      + (rows < data.all ? ` It stores ${rows} of ${data.all} rows.` : "");
+    wrong.textContent = `Unknown row “${text}”; expected the number or the ID of a row in this report `
+      + (rows < data.all ? `(rows: ${rows} of ${data.all}).` : `(rows: ${rows}).`);
   }
 }
 

@@ -18,9 +18,9 @@ const MAX_OUTPUTS: usize = 12;
 pub(super) const WIDTH: f64 = 640.0;
 /// Maximum number of rows that are drawn as dots.
 const MAX_DRAWN_ROWS: usize = 2000;
-/// Approximate number of bytes of dots in a page that is filled with rows. In a page with few rows, it is
-/// `MAX_BYTES_OF_DOTS` minus the bytes of the rows.
+/// Approximate number of bytes for dots that is available even if the page is filled with rows.
 const BYTES_OF_DOTS: usize = 250_000;
+/// Approximate number of bytes that rows and dots share, if that leaves more than [`BYTES_OF_DOTS`] for dots.
 const MAX_BYTES_OF_DOTS: usize = 1_000_000;
 /// Approximate number of bytes per dot: its coordinates, its row and its share of the element.
 const BYTES_OF_DOT: usize = 24;

@@ -42,13 +42,18 @@ impl Scene {
         register_fonts();
         let too_large = || {
             PlotError::Drawing(format!(
-                "{:.0} × {:.0} pixels are too many for a file",
+                "a size of {:.0} × {:.0} pixels is too large for a file; reduce the scale or the width, or \
+                 write .svg",
                 self.width * scale,
                 self.height * scale
             ))
         };
-        let is_drawn =
-            scale > 0.0 && scale.is_finite() && self.width * self.height * scale * scale <= MAX_PIXELS;
+        let is_valid = scale > 0.0 && scale.is_finite();
+        if !is_valid {
+            let says = format!("invalid scale {scale}; expected a finite number above 0");
+            return Err(PlotError::Drawing(says));
+        }
+        let is_drawn = self.width * self.height * scale * scale <= MAX_PIXELS;
         if !is_drawn {
             return Err(too_large());
         }

@@ -22,7 +22,7 @@ pub enum Paint {
     Negative,
     /// Missing values.
     Missing,
-    /// A step of the colour scale from the minimum (0) to the maximum (15) of a feature's inputs.
+    /// A step of the colour scale for the inputs of a feature, from low (0) to high (15).
     Along(u8),
     /// One of six categorical colours.
     Series(u8),

@@ -14,7 +14,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Creates a linear scale. If `low` equals `high`, the scale extends beyond this number on both sides.
+    /// Creates a linear scale. If `low` and `high` are equal, or nearly so, the scale extends beyond `low` on
+    /// both sides. If one of them is not finite, the scale is from 0 to 1.
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match (low.is_finite() && high.is_finite(), high - low) {
             (false, _) => (0.0, 1.0),
@@ -112,7 +113,7 @@ impl Scale {
     }
 }
 
-/// Returns the nearest number to a power of ten, even if its inverse would overflow.
+/// Returns the `f64` nearest to a power of ten, even if the inverse of this power would overflow.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }

@@ -115,7 +115,7 @@ mod tests {
             ("above −1.2345e−299", 100.0, "above …"),
             ("age at the time >= 40", 100.0, "age at …e >= 40"),
             ("12345678 is what comes first", 100.0, "…s first"),
-            // A part of a name is more useful than nothing.
+            // A long word that is not a number is shortened in the middle.
             ("feature_12345678901234567890", 100.0, "feature…567890"),
         ] {
             assert_eq!(shortened(text, room, 11.0), expected);

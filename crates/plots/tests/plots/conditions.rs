@@ -85,7 +85,7 @@ fn conditions_that_cannot_be_read_are_refused() {
         ("city = new york", "never equal \"new york\"; categories: New York, Paris"),
         ("\"agee\" >= 3", "unknown feature \"agee\"; available features: age, city"),
         ("\"age >= 3", "unknown feature \"\\\"age\""),
-        ("prediction >= high", "predictions are numbers, but \"high\" is not"),
+        ("prediction >= high", "predictions are numbers; write a number instead of \"high\""),
     ] {
         match rows(condition) {
             Err(error @ PlotError::Condition { .. }) => {

@@ -40,7 +40,7 @@ fn a_program_that_dies_at_the_start_is_quoted() {
 fn a_program_that_answers_one_batch_and_ends_is_told_to_go_on() {
     let error = refusal("read header; read count; read row; echo 1; echo", &options());
     let text = error.to_string();
-    assert!(text.contains("outputs of batch 2: it must process batch after batch"), "{text}");
+    assert!(text.contains("outputs of batch 2: the program must process batch after batch"), "{text}");
 }
 
 #[test]
@@ -116,7 +116,10 @@ fn a_process_that_hangs_is_started_again() {
 fn a_missing_empty_line_is_told() {
     let server = shell("echo $x", ":");
     let error = refusal(&server, &options().timeout(Duration::from_secs(2))).to_string();
-    assert!(error.contains("received 1 of 1 rows; the empty line after the batch may be missing"), "{error}");
+    assert!(
+        error.contains("(rows received: 1 of 1); the empty line after the batch may be missing"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -80,7 +80,7 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
     candidate, wrong, own, read = first
     rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, "
                      f"the trees return {_text(read[row])}" for row in wrong[:3])
-    more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
+    more = f" (rows that differ: {len(wrong)} of {len(places)})" if len(wrong) > 3 else ""
     raise ModelError(f"{whose}the trees read from the model do not reproduce its predictions: {rows}{more}; "
                      "please report this, or pass check=False to explain the trees anyway")
 

@@ -140,7 +140,7 @@ class BatchExplainer:
         self._has_inputs = False
         self.keep = [keep] if isinstance(keep, str) else _checks.names("keep", keep)
         if len(set(self.keep)) != len(self.keep):
-            raise UsageError(f"duplicate column in keep: {listed(self.keep)}")
+            raise UsageError(f"duplicate column in keep: {listed(self.keep)}; list each column once")
         self._prepared: tuple[list[str], tuple[list[str], int, str, bool]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -175,7 +175,8 @@ class BatchExplainer:
         given = _checks.names("columns", given)
         lacking = [name for name in self.keep if name not in given]
         if lacking:
-            raise DataError(f"unknown column {listed(lacking)} in keep; "
+            columns = "column" if len(lacking) == 1 else "columns"
+            raise DataError(f"unknown {columns} {listed(lacking)} in keep; "
                             f"columns of the batches: {listed(given)}")
         features = self._columns(given)
         return [*self.keep, *(name for name in features if name not in self.keep)]
@@ -210,9 +211,10 @@ class BatchExplainer:
         except DataError as error:
             features = explainer._wanted.count or (explainer._background.values.shape[1]
                                                    if explainer._background is not None else len(columns))
-            if len(columns) <= features:
+            said, remedy, _ = str(error).partition("; pass one column for each feature")
+            if len(columns) <= features or not remedy:
                 raise
-            raise DataError(f"{error}; list the columns that are not features in keep") from error
+            raise DataError(f"{said}; list the columns that are not features in keep") from error
         players, outputs, method, is_estimate = self._prepare(given)
         number, fields = pyarrow.float64(), [given.field(name) for name in self._kept(given.names)]
         if self.layout == "columns":

@@ -34,6 +34,20 @@ def shown(given: Any) -> str:
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
 
 
+def counted(count: int, noun: str) -> str:
+    """Returns a number with its noun, for messages."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def out_of_range(what: str, given: Any, size: int) -> str:
+    """Returns the message for a position that is not one of `size` positions."""
+    if size == 0:
+        return f"{what} {given} is out of range: the explanation has 0 {what}s"
+    if size == 1:
+        return f"{what} {given} is out of range; the only {what} is {what} 0"
+    return f"{what} {given} is out of range; expected 0 to {size - 1}, or -{size} to -1 from the end"
+
+
 @overload
 def number(name: str, given: Any, *, optional: Literal[False] = False,
            expected: str = "a number") -> float: ...
@@ -72,7 +86,8 @@ def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
     except TypeError:
         found = None
     if found is None:
-        raise UsageError(f"invalid {name} {shown(given)}; expected an integer ≥ {least}")
+        bound = "" if least < -(2**31) else f" ≥ {least}"
+        raise UsageError(f"invalid {name} {shown(given)}; expected an integer{bound}")
     if not least <= found <= most:
         bound = f"at least {least}" if found < least else f"at most {most}"
         raise UsageError(f"invalid {name} {shown(given)}: must be {bound}")
@@ -133,7 +148,7 @@ def names(name: str, given: Any, count: int | None = None, of: str = "feature") 
     if found is None:
         raise UsageError(f"invalid {name} {shown(given)}; expected a list of names")
     if count is not None and len(found) != count:
-        raise UsageError(f"{name} has {len(found)} names, expected {count} (one for each {of})")
+        raise UsageError(f'{name} has {counted(len(found), "name")}, expected {count} (one for each {of})')
     return found
 
 

@@ -58,7 +58,7 @@ class Classes:
         """
         labels = plain(given)
         if len(labels) != rows:
-            raise DataError(f"expected one label of {what} for each of {rows} rows, got {len(labels)}")
+            raise DataError(f"wrong number of labels of {what}: {len(labels)}, expected {rows} (one per row)")
         found = np.empty(rows, dtype=np.intp)
         known: dict[Any, int | None] = {}
         for row, label in enumerate(labels):

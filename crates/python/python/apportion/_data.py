@@ -209,8 +209,7 @@ def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
     if array.ndim == 1:
         array = array[np.newaxis, :]
     if array.ndim != 2:
-        raise DataError(f"{what} has {array.ndim} dimensions; "
-                        "expected an array of shape (n_rows, n_features)")
+        raise DataError(f"{what} is a {array.ndim}-D array; expected an array of shape (n_rows, n_features)")
     check_count(array.shape[1], wanted, what)
     kind = array.dtype.kind
     if kind in "fiub":
@@ -232,7 +231,8 @@ def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
 
 def check_count(given: int, wanted: Wanted, what: str) -> None:
     if wanted.count is not None and given != wanted.count:
-        raise DataError(f"{what}: expected {wanted.count} feature columns, found {given}")
+        raise DataError(f'{what}: expected {_checks.counted(wanted.count, "feature column")}, found {given}; '
+                        "pass one column for each feature")
     if given == 0:
         raise DataError(f"{what} has no columns; expected at least one")
 
@@ -705,7 +705,9 @@ def weights(given: Any, rows: int, what: str = "weights") -> Numbers:
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
     except Exception as error:  # conversion to an array may raise any exception
-        raise DataError(f"{what} is not an array of numbers: {error}") from error
+        raise DataError(f"{what} is not an array of numbers ({error}); "
+                        "expected one number per row") from error
     if len(found) != rows:
-        raise DataError(f"{what} has {len(found)} numbers, expected {rows} (one for each row)")
+        raise DataError(f'{what} has {_checks.counted(len(found), "number")}, expected {rows} '
+                        "(one for each row)")
     return found

@@ -1,8 +1,9 @@
 """Errors and warnings.
 
-Errors about models, rows, options and results are instances of `Error`, which is a `ValueError`. Errors of
-the operating system, of missing packages, and those that Python or shap prescribes (such as the TypeError of
-`len()`) have their own classes.
+Errors about models, rows, options and results are instances of `Error`, which is a `ValueError`. A package
+that is missing for batches or an engine raises a `UsageError`. Methods that convert results to the types of
+another package, and workers without apportion, raise an ImportError instead. Errors of the operating system,
+and those that Python or shap prescribes (such as the TypeError of `len()`), have their own classes.
 """
 import sys
 import warnings

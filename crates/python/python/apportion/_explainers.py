@@ -217,10 +217,11 @@ class Explainer:
                 raise UsageError(f'model_output="{model_output}" requires a tree ensemble or a linear model; '
                                  'explain a function that returns it')
             if kernel is not None or precision is not None or self._asked["rows"] is not None:
-                raise UsageError("kernel, precision and rows require a model that can be read as trees")
+                raise UsageError("kernel, precision and rows require a model that can be read as trees; "
+                                 "remove them")
             if rounds is not None:
                 raise UsageError("rounds requires a model that can be read as trees"
-                                 + ("" if reason is None else f": {reason}"))
+                                 + ("" if reason is None else f" ({reason})") + "; remove rounds")
             self.function = Function(model, method_of_model)
             self._kernels = fitted_kernels(model)
             if reason is not None:
@@ -239,10 +240,10 @@ class Explainer:
                 self._background = table(background, self._wanted, "the background").owned()
         count = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
-            raise UsageError("weights requires a background")
+            raise UsageError("weights requires a background; pass a background, or remove weights")
         self._weights = None if weights is None else checked_weights(weights, count).copy()
         if game == "path-dependent" and self.ensemble is None:
-            raise UsageError('game="path-dependent" requires a tree ensemble')
+            raise UsageError('game="path-dependent" requires a tree ensemble; use game="marginal"')
         if self._background is not None:
             if self.ensemble is not None:
                 self._compare(background, self._background, "the background", model)
@@ -296,9 +297,12 @@ class Explainer:
         progress = self.progress if progress is None else _checked_progress(progress)
         rows = self._table(X)
         if path is not None:
-            if form is not None or self.model_output == "log_loss" or not len(rows.values):
-                raise UsageError('checkpoint cannot be combined with interactions or '
-                                 'model_output="log_loss", and requires at least one row')
+            other = ("interactions" if form is not None
+                     else 'model_output="log_loss"' if self.model_output == "log_loss" else None)
+            if other is not None:
+                raise UsageError(f"checkpoint cannot be combined with {other}; remove checkpoint")
+            if not len(rows.values):
+                raise UsageError("checkpoint requires at least one row; pass rows, or remove checkpoint")
             _core.Checkpoint.check(path)
         if self.model_output == "log_loss":
             self._compare(X, rows, "X")
@@ -331,8 +335,8 @@ class Explainer:
             if len(told["rows"]):
                 interrupted: Any = stopped
                 interrupted.explanation = self._explanation(told, rows)
-                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were finished; "
-                                 "their values are in the attribute explanation of this exception")
+                stopped.add_note(f"finished rows: {len(told['rows'])} of {len(rows.values)}; the attribute "
+                                 "explanation of this exception contains the values of these rows")
             raise stopped
         explanation = self._explanation(told, rows)
         for warning in told.get("warnings", ()):
@@ -359,9 +363,13 @@ class Explainer:
         >>> bool((learned(rows[:1]).values[0] == learned(rows[:5]).values[0]).all())
         True
         """
-        if self._asked["method"] != "table" or self.function is None or self._background is None:
-            raise UsageError('learn requires method="table", a background, and a model that is called as a '
-                             "function; models that are read as trees have exact values")
+        if self.function is None:
+            raise UsageError("learn requires a model that is called as a function; models that are read as "
+                             "trees have exact values without it")
+        if self._asked["method"] != "table":
+            raise UsageError('learn requires method="table"; pass it to Explainer')
+        if self._background is None:
+            raise UsageError("learn requires a background; pass it to Explainer")
         rows = self._table(X)
         core = self._without_surrogate(rows)
         self._compare(X, rows, "X")
@@ -463,8 +471,9 @@ class Explainer:
         return _MARGINS.get(link, "margin")
 
     def plan(self, X: Rows) -> dict[str, Any]:
-        """Returns the plan for explaining rows: a dictionary with the method, the minimum ("least") and
-        maximum ("most") number of evaluations for each row, and the seconds, each None if not known.
+        """Returns the plan for explaining rows: a dictionary with "method"; "least" and "most", the minimum
+        and maximum number of evaluations for each row; and "seconds", the time for all rows. A number is None
+        if it is unknown.
 
         X: the rows, as in the call.
         """
@@ -813,7 +822,7 @@ class TreeExplainer(Explainer):
                              'pass data for the marginal game')
         if game == "marginal" and data is None:
             raise UsageError('the marginal game (feature_perturbation="interventional" or game="marginal") '
-                             "requires data")
+                             "requires data; pass it, or use the path-dependent game")
         is_behind_link = (not isinstance(model, Ensemble) and game != "path-dependent"
                           and model_output == "raw" and predicts_behind_link(model))
         model = ensemble(model, rounds)

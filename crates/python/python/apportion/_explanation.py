@@ -138,7 +138,7 @@ class Explanation:
         found: Numbers = _array("values", values)
         if found.ndim not in (least, least + 1):
             other = ", n_features" if interactions else ""
-            raise DataError(f"values has {found.ndim} dimensions; expected an array of shape (n_rows, "
+            raise DataError(f"values is a {found.ndim}-D array; expected an array of shape (n_rows, "
                             f"n_features{other}) or (n_rows, n_features{other}, n_outputs)")
         per_row = (found.shape[0], *found.shape[least:])
         each = dict(base_values=_array("base_values", base_values, per_row),
@@ -202,8 +202,8 @@ class Explanation:
         """Raises DataError if a part was changed and no longer matches the others."""
         arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
-            raise DataError(f"invalid values {_checks.shown(values)}; "
-                            f"expected an array of numbers with the axes {', '.join(axes)}")
+            expected = f"an array of numbers with the axes {', '.join(axes)}" if axes else "a number"
+            raise DataError(f"invalid values {_checks.shown(values)}; expected {expected}")
         size = dict(zip(axes, np.shape(values)))
         for name, of in _AXES_OF.items():
             array = arrays[name]
@@ -220,8 +220,8 @@ class Explanation:
             if not (names is None or isinstance(names, str) or _are_names(names)):
                 raise DataError(f"invalid {name} {_checks.shown(names)}; expected a list of strings")
             if axis in size and names is not None and (isinstance(names, str) or len(names) != size[axis]):
-                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, "
-                                f"expected {size[axis]}")
+                count = _checks.counted(1 if isinstance(names, str) else len(names), "name")
+                raise DataError(f"{name} has {count}, expected {size[axis]} (one for each {axis})")
         if not (self.input_names is None or _are_names(self.input_names)):
             raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; "
                             "expected a list of strings")
@@ -252,13 +252,15 @@ class Explanation:
             if not isinstance(self.about.get(name), (str, type(None))):
                 raise DataError(f"invalid {name} {_checks.shown(self.about[name])}; expected a string")
         if not _are_groups(self.about.get("groups")):
-            raise DataError(f"invalid groups {_checks.shown(self.about['groups'])}; expected lists of names")
+            raise DataError(f"invalid groups {_checks.shown(self.about['groups'])}; expected a list of "
+                            "groups, each a (possibly nested) list of names, e.g. "
+                            '[["age", "sex"], ["bmi"]]')
         if rows is None:
             return
         for name, given in (("index", self.index), ("certificates", self._certificates)):
             if given is not None and _length(given) != rows:
                 raise DataError(f"invalid {name} {_checks.shown(given)}; "
-                                f"expected one entry for each of {rows} rows")
+                                f"expected one entry per row, {rows} in total")
         if self._certificates is not None and not all(one is None or isinstance(one, (dict, str))
                                                       for one in self._certificates):
             raise DataError("invalid certificates; expected a dictionary or None for each row")
@@ -418,7 +420,9 @@ class Explanation:
             at = next(place for place, one in enumerate(keys) if one is Ellipsis)
             keys[at : at + 1] = [slice(None)] * (len(self._axes) - len(keys) + 1)
         if len(keys) > len(self._axes):
-            raise UsageError(f"too many indices ({len(keys)}); values have the axes {', '.join(self._axes)}")
+            axes = (f"expected at most {len(self._axes)}, for the axes {', '.join(self._axes)}" if self._axes
+                    else "the explanation is a single value, which has no axes")
+            raise UsageError(f"too many indices ({len(keys)}); {axes}")
         keys += [slice(None)] * (len(self._axes) - len(keys))
         chosen = {axis: self._chosen(axis, one) for axis, one in zip(self._axes, keys)}
         if len(self._player_names()) == len(self._inputs()):
@@ -484,23 +488,23 @@ class Explanation:
 
     def _chosen(self, axis: str, key: Any) -> _Key:
         """Returns a key of one axis as a number, a slice or an array of positions or booleans."""
-        size = self.shape[self._axes.index(axis)]
+        size, noun = self.shape[self._axes.index(axis)], _PLAYER if axis == _OTHER else axis
         if isinstance(key, slice):
             for end in (key.start, key.stop, key.step):
                 if end is not None and not hasattr(type(end), "__index__"):
-                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; "
+                    raise UsageError(f"invalid slice of {noun}s {_checks.shown(key)}; "
                                      "expected integers, e.g. [0:10]")
             if key.step is not None and int(key.step) == 0:
-                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; "
+                raise UsageError(f"invalid slice of {noun}s {_checks.shown(key)}; "
                                  "expected a step other than 0")
             return key
         if axis in (_PLAYER, _OTHER, _OUTPUT):
             names = self._output_names_or_numbers() if axis == _OUTPUT else self._player_names()
             if isinstance(key, str):
-                return self._named(key, names, axis)
+                return self._named(key, names, noun)
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
-                return np.array([self._named(one, names, axis) if isinstance(one, str)
-                                 else _checks.whole(axis, one, -size, size - 1) for one in key],
+                return np.array([self._named(one, names, noun) if isinstance(one, str)
+                                 else _checks.whole(noun, one, -size, size - 1) for one in key],
                                 dtype=np.intp)
         is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_))
         if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic)
@@ -508,7 +512,7 @@ class Explanation:
                                                  and not hasattr(type(key), "__array__")):
             # The key is a label that is not a string. Integers are positions instead, as in NumPy.
             try:
-                return self._named(str(key), names, axis)
+                return self._named(str(key), names, noun)
             except UsageError:
                 raise
             except Exception as error:  # any object may fail to print itself
@@ -517,22 +521,23 @@ class Explanation:
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:
-                raise UnknownPlace(f"{axis} {key} is out of range: there are {size} {axis}s")
+                raise UnknownPlace(_checks.out_of_range(noun, key, size))
             return key % size
+        kinds = "numbers, a slice or a mask" if axis == _ROW else "numbers, names, a slice or a mask"
         try:
             found = np.asarray(key)
         except Exception as error:  # conversion to an array may raise any exception
-            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; "
-                             "expected numbers, names, a slice or a mask") from error
+            raise UsageError(f"invalid {noun}s {_checks.shown(key)}; expected {kinds}") from error
         if found.dtype == bool:
             if found.shape != (size,):
-                raise UsageError(f"mask has shape {found.shape}, expected ({size},) (one for each {axis})")
+                raise UsageError(f"mask has shape {found.shape}, expected ({size},) (one for each {noun})")
             return found
         if found.ndim == 1 and (found.dtype.kind in "iu" or not found.size):
-            if found.size and not (-size <= int(found.min()) and int(found.max()) < size):
-                raise UnknownPlace(f"{axis} {_checks.shown(key)} is out of range: there are {size} {axis}s")
+            wrong = found[(found < -size) | (found >= size)]
+            if wrong.size:
+                raise UnknownPlace(_checks.out_of_range(noun, int(wrong[0]), size))
             return found.astype(np.intp)
-        raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a mask")
+        raise UsageError(f"invalid {noun}s {_checks.shown(key)}; expected {kinds}")
 
     @staticmethod
     def _named(name: str, names: Sequence[str], axis: str) -> int:
@@ -745,8 +750,8 @@ class Explanation:
             content = (json.dumps(self._document(), separators=(",", ":"), allow_nan=False,
                                   ensure_ascii=False).encode() + b"\n")
         except ValueError as error:
-            raise DataError("the explanation contains an infinite number, which JSON cannot store: "
-                            f"{error}") from error
+            raise DataError("the explanation contains an infinite number, which JSON cannot store "
+                            f"({error}); use to_frame() or to_arrow()") from error
         if path.endswith(".gz"):
             import gzip
 
@@ -828,7 +833,8 @@ class Explanation:
             try:
                 content = gzip.decompress(content)
             except (OSError, EOFError, zlib.error) as error:
-                raise DataError(f"{path} is a truncated or corrupt gzip file: {error}") from error
+                raise DataError(f"{path} is a truncated or corrupt gzip file ({error}); "
+                                "save the explanation again") from error
         return cls._of_text(content, path)
 
     @classmethod
@@ -842,8 +848,8 @@ class Explanation:
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
                 RecursionError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
-            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is corrupt: "
-                            f"{what}") from error
+            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is corrupt "
+                            f"({what}); choose another file, or rerun apportion explain") from error
         return found
 
     @classmethod
@@ -859,8 +865,8 @@ class Explanation:
             features = head["features"]
             lines = [] if is_summary else head["explanations"]
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is truncated: "
-                            f"{error}") from error
+            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is truncated "
+                            f"({error}); choose another file, or rerun apportion explain") from error
         # Summaries have a line for each feature, other results a line for each row.
         if is_summary or lines and all("row" not in line and "values" not in line for line in lines):
             raise DataError(f"{name} contains a summary over all rows instead of the values of each row; "
@@ -876,7 +882,8 @@ class Explanation:
             values, base, predictions = stacked("values"), stacked("base"), stacked("prediction")
             errors = stacked("std_errors") if lines and "std_errors" in lines[0] else None
         except (ValueError, KeyError) as error:
-            raise DataError(f"{name} contains rows of different shapes: {error}") from error
+            raise DataError(f"{name} contains rows of different shapes ({error}); "
+                            "rerun apportion explain") from error
         form = head.get("interactions")
         if not lines:
             values = np.empty((0, len(features)) + ((len(features),) if form else ()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _tables
+from . import _checks, _tables
 from ._data import real_numbers
 from ._errors import CallError, Error, ModelError, of_call
 from ._outputs import Output, outputs
@@ -141,8 +141,9 @@ class Function:
     def __call__(self, rows: Numbers) -> Numbers:
         answer = self._answer(rows)
         if (1 if answer.ndim == 1 else answer.shape[1]) != self.outputs:
-            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {len(rows)} rows, "
-                             f"expected {self.outputs} outputs as in earlier calls")
+            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for "
+                             f'{_checks.counted(len(rows), "row")}, expected '
+                             f'{_checks.counted(self.outputs, "output")} as in earlier calls')
         self._check(answer, rows)
         return answer.ravel()
 
@@ -177,7 +178,8 @@ class Function:
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = answer[:, 0]
         if answer.ndim not in (1, 2) or len(answer) != count:
-            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {count} rows, "
+            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for "
+                             f'{_checks.counted(count, "row")}, '
                              "expected (n_rows,) or (n_rows, n_outputs)")
         return np.ascontiguousarray(answer)
 

@@ -72,7 +72,7 @@ def _owned_member(member: Any, depth: int) -> Any:
     if isinstance(member, str):
         return str(member)
     if depth > _MAX_DEPTH:
-        raise UsageError(f"groups are nested more than {_MAX_DEPTH} levels deep")
+        raise UsageError(f"groups are nested too deeply; expected at most {_MAX_DEPTH} levels")
     if not isinstance(member, (bool, np.bool_)):
         try:
             return operator.index(member)
@@ -146,7 +146,7 @@ def _check_members(members: list[Any], names: Sequence[str]) -> None:
 
 def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[Any]:
     if depth > _MAX_DEPTH:
-        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} levels deep")
+        raise UsageError(f"groups are nested too deeply; expected at most {_MAX_DEPTH} levels")
     return [_mapped(member, of, depth + 1) if isinstance(member, list) else of(member) for member in members]
 
 
@@ -206,8 +206,8 @@ def graph(given: Any, names: Sequence[str]) -> bool | tuple[int, int, int] | lis
         if grid:
             rows, columns = int(grid[1][:30]), int(grid[2][:30])
             if rows * columns != len(names):
-                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has '
-                                 f'{rows * columns} cells, expected {len(names)} (one for each feature)')
+                raise UsageError(f'invalid graph "{given.strip()}": the grid must have one cell for each '
+                                 f"feature (cells: {rows * columns}, features: {len(names)})")
             return rows, columns, int(grid[3] or 4)
         given = owned_graph(given.rstrip(";").split(";"))
     return [tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge)

@@ -66,10 +66,11 @@ class Cells:
         if found is not False:
             return None if found is None else Text(found)
         taken = [_kind_in_words(other) for other, way in self.kinds.items() if way is not False]
-        instead = (f"missing values that it accepts in this column: {', '.join(taken)}" if taken
-                   else "the model does not accept missing values in this column")
+        instead = (f"the model rejects it; use another missing value: {', '.join(taken)}" if taken
+                   else "the model rejects it, as it rejects all missing values in this column; impute the "
+                   "value, or remove the row")
         raise DataError(f'invalid value {_kind_in_words(kind)} in column "{coder.name}" of {coder.what}: '
-                        f'the model rejects it; {instead}')
+                        f"{instead}")
 
     def objects(self, values: Any, coder: Coder) -> AnyArray:
         """Returns the cells of a column of objects; missing ones are None, or the text of their category."""

@@ -41,5 +41,6 @@ def place(what: str, name: Any, names: Sequence[str]) -> int:
         return number
     meant = nearest(name, names) if isinstance(name, str) else None
     hint = (f'did you mean "{meant}"?' if meant is not None
-            else f"available features: {listed(names)} (or indices 0–{len(names) - 1})")
+            else f"available features: {listed(names)} "
+            f'(or {"index 0" if len(names) == 1 else f"indices 0–{len(names) - 1}"})')
     raise UsageError(f"unknown feature {_checks.shown(name)} in {what}; {hint}")

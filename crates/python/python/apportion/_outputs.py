@@ -51,7 +51,8 @@ def outputs(model: Model, method: str | None = None) -> list[Output]:
     names = _class_names(model)
     if method is not None:
         if not callable(getattr(model, method, None)):
-            raise UsageError(f"the model has no method {method!r}")
+            raise UsageError(f'unknown model_output {method!r}; expected "raw", "probability", "log_loss" or '
+                             "the name of a method of the model")
         return [at_times(model, method) or _method(model, method, names if method != "predict" else None)]
     library = family(model)
     if library == "torch":

@@ -380,7 +380,7 @@ def _place(output: Any, names: Sequence[str]) -> int:
         raise UsageError(f"unknown output {output!r}; expected one of: {', '.join(names)}")
     place = _checks.whole("output", output, -(2**62))
     if not -len(names) <= place < len(names):
-        raise UsageError(f"output {output} is out of range: there are {len(names)} outputs")
+        raise UsageError(_checks.out_of_range("output", output, len(names)))
     return place % len(names)
 
 
@@ -394,7 +394,7 @@ def gathered(
     values, base, predictions, errors = explanation._whole()
     count, outputs = values.shape[0], values.shape[-1]
     if row is not None and not -count <= row < count:
-        raise UsageError(f"row {row} is out of range: there are {count} rows")
+        raise UsageError(_checks.out_of_range("row", row, count))
     numbers = explanation._row_numbers(count).astype(np.uint64)
     wanted = None if row is None else int(numbers[row])
     names = [""] * outputs

@@ -64,7 +64,8 @@ class Schema:
                               for values, table, at in zip(known, tables, places)]
         if isinstance(first, (Sparse, Tensor)):
             raise DataError(f"{what} has columns that are not numeric, "
-                            f"but the background is a numeric matrix ({first.library})")
+                            f"but the background is a numeric matrix ({first.library}); "
+                            "pass background and X with the same types")
         made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)],
                                    made.column_name(feature, what)) for feature in range(made.width)]
         found = []
@@ -285,7 +286,8 @@ class _Column:
             made = self.template.converted(self.place, cells)
             kept = self.template.cells(made)
         except Exception as error:  # each library has its own exceptions
-            raise DataError(f"{name} cannot be stored as the background's type {dtype}: {error}") from error
+            raise DataError(f"{name} cannot be stored as the background's type {dtype} ({error}); "
+                            "pass background and X with the same types") from error
         for cell, back in zip(cells, kept):
             if not _cells.same(cell, back):
                 if not known:

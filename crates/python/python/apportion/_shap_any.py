@@ -115,7 +115,7 @@ class _AnyExplainer:
         for name, given in (("main_effects", main_effects), ("error_bounds", error_bounds),
                             ("outputs", outputs is not None)):
             if given:
-                raise NotImplementedError(f"{name} is not supported")
+                raise NotImplementedError(f"{name} is not supported; omit it")
         # In shap, interactions=1 requests the values of single features.
         if interactions is True or interactions not in (False, None, 1):
             raise NotImplementedError("interactions is not supported; "

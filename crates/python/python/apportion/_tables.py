@@ -146,7 +146,7 @@ class Array:
     def check(self, what: str) -> None:
         """Raises DataError if the array has too many dimensions."""
         if self.fields is None and self.rows.ndim > 3:
-            raise DataError(f"{what} has {self.rows.ndim} dimensions; expected an array of shape (n_rows, "
+            raise DataError(f"{what} is a {self.rows.ndim}-D array; expected an array of shape (n_rows, "
                             "n_features) or (n_rows, n_steps, n_features)")
 
     def template(self) -> Array:
@@ -770,7 +770,7 @@ class Tensor:
 
     def check(self, what: str) -> None:
         if self.tensor.ndim > 3:
-            raise DataError(f"{what} has {self.tensor.ndim} dimensions; expected a tensor of shape (n_rows, "
+            raise DataError(f"{what} is a {self.tensor.ndim}-D tensor; expected a tensor of shape (n_rows, "
                             "n_features) or (n_rows, n_steps, n_features)")
         if self.tensor.is_complex():
             raise DataError(f"{what} is a tensor of complex numbers; expected real numbers")

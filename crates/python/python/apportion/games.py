@@ -98,7 +98,7 @@ class Game:
             raise UsageError(f"invalid values {_checks.shown(values)} ({error}); "
                              "expected an array of 2^n numbers, one for each coalition") from error
         if found.ndim not in (1, 2):
-            raise UsageError(f"values has {found.ndim} dimensions; "
+            raise UsageError(f"values is a {found.ndim}-D array; "
                              "expected an array of shape (2^n,) or (2^n, n_outputs)")
         return cls._of(_Engine.of_table(found.ravel(), 1 if found.ndim == 1 else found.shape[1]))
 
@@ -203,8 +203,9 @@ class Game:
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):
-            raise ModelError(f"the game returned an array of shape {answer.shape} for {len(coalitions)} "
-                             "coalitions, expected (n_coalitions,) or (n_coalitions, n_outputs)")
+            raise ModelError(f"the game returned an array of shape {answer.shape} for "
+                             f'{_checks.counted(len(coalitions), "coalition")}, '
+                             "expected (n_coalitions,) or (n_coalitions, n_outputs)")
         return answer
 
     def _flat(self, coalitions: Booleans) -> Numbers:
@@ -216,7 +217,7 @@ def _coalitions(given: Any, players: int) -> Booleans:
     try:
         found = np.atleast_2d(np.asarray(given))
         if found.dtype.kind not in "biuf" or found.ndim != 2:
-            raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
+            raise ValueError(f"a {found.ndim}-D array of {found.dtype}")
         return np.ascontiguousarray(found, dtype=bool)
     except Exception as error:  # conversion to an array may raise any exception
         raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); "

@@ -98,7 +98,7 @@ fn read_all(
         } else if error.is_io() {
             ReadError::Io(error.into())
         } else {
-            ReadError::document(format!("the results are corrupt or truncated: {error}"))
+            ReadError::document(format!("the results are corrupt or truncated: {error}; rerun explain"))
         }
     };
     let head = Document(reading).deserialize(&mut documents).map_err(damaged)?;
@@ -196,8 +196,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
             if given != expected {
                 let row = row.row;
                 return Err(ReadError::document(format!(
-                    "row {row}: {what:?} has {given} numbers, expected {expected} for {players} features \
-                     and {outputs} outputs"
+                    "row {row}: {what:?} has the wrong length {given}, expected {expected} (features: \
+                     {players}, outputs: {outputs}); rerun explain"
                 )));
             }
         }
@@ -245,8 +245,11 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         if let Some(inputs) = row.input {
             if inputs.len() != self.words.len() {
                 let (given, expected) = (inputs.len(), self.words.len());
-                let says =
-                    format!("row {}: expected {expected} inputs (one per feature), got {given}", row.row);
+                let says = format!(
+                    "row {}: \"input\" has the wrong length {given}, expected {expected} (one per feature); \
+                     rerun explain",
+                    row.row
+                );
                 return Err(ReadError::document(says));
             }
             let codes = inputs.into_iter().enumerate().map(|(feature, input)| self.code(feature, input));
@@ -407,9 +410,9 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
     };
     let mut list = |name: &str| -> Result<Option<Vec<String>>> {
         let names = head.remove(name).map(serde_json::from_value::<Vec<String>>);
-        names
-            .transpose()
-            .map_err(|error| ReadError::document(format!("{name:?} is not a list of names: {error}")))
+        names.transpose().map_err(|error| {
+            ReadError::document(format!("{name:?} is not a list of names ({error}); rerun explain"))
+        })
     };
     let no_features =
         || ReadError::document("missing list of features; expected results of apportion explain");
@@ -418,7 +421,7 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
     let inputs = list("input_names")?;
     let medium = medium(&mut head);
     let groups = head.remove("groups").map(serde_json::from_value::<Vec<Member>>);
-    let no_groups = |error| ReadError::document(format!("invalid \"groups\": {error}"));
+    let no_groups = |error| ReadError::document(format!("invalid \"groups\" ({error}); rerun explain"));
     let groups = groups.transpose().map_err(no_groups)?.unwrap_or_default();
     let value = value.unwrap_or_else(|| "shapley".to_owned());
     let facts = head

@@ -86,10 +86,10 @@ impl Document {
     fn summary(self) -> Result<Summary, String> {
         let shape = self.about.as_ref().map_or((0, 0), |about| (about.output_count(), about.players.len()));
         if self.parts.len() != shape.0 || self.parts.iter().any(|parts| parts.len() != shape.1) {
-            return Err(format!("expected parts for {} outputs and {} players", shape.0, shape.1));
+            return Err(format!("expected parts of outputs: {}, of players: {}", shape.0, shape.1));
         }
         if self.rows > MAX_COUNT || self.about.is_none() && self.rows > 0 {
-            return Err(format!("{} rows", self.rows));
+            return Err(format!("impossible number of rows: {}", self.rows));
         }
         let mut read = Vec::with_capacity(shape.0 * shape.1);
         for player in 0..shape.1 {

@@ -224,7 +224,7 @@ impl Summary {
     /// Returns the index of a player and an output.
     fn place(&self, player: usize, output: usize) -> usize {
         let outputs = self.heading.as_ref().map_or(0, SummaryHeading::output_count);
-        assert!(output < outputs, "output {output} is out of range: there are {outputs} outputs");
+        assert!(output < outputs, "output {output} is out of range 0..{outputs}");
         player * outputs + output
     }
 }

@@ -276,7 +276,8 @@ fn rows_that_do_not_match_are_rejected() {
     let batch = Batch { inputs: Vec::new(), ..case.batch(0..4) };
     let error = summary.add(&other, &batch).unwrap_err().to_string();
     let expected = format!(
-        "cannot merge summaries with different options: seed is {} in one and 3 in the other",
+        "cannot merge summaries with different options (seed: {} and 3); compute both summaries with the \
+         same options",
         u64::MAX
     );
     assert_eq!(error, expected);
@@ -284,7 +285,8 @@ fn rows_that_do_not_match_are_rejected() {
     others.add(&other, &batch).unwrap();
     assert_eq!(summary.merge(&others).unwrap_err().to_string(), expected);
     let error = summary.add(&case.heading(), &batch).unwrap_err().to_string();
-    assert!(error.starts_with("inputs: expected 12 numbers for 4 rows"), "{error}");
+    assert!(error.starts_with("wrong number of inputs: "), "{error}");
+    assert!(error.contains(", expected 12 (rows: 4, "), "{error}");
     assert_eq!(summary, before);
     summary.merge(&Summary::new()).unwrap();
     assert_eq!(summary, before);

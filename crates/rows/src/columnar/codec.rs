@@ -26,7 +26,7 @@ impl Codec {
     /// Decompresses content to `size` bytes.
     pub(crate) fn unpack(self, packed: &[u8], size: usize, allowance: &Allowance) -> Result<Vec<u8>> {
         allowance.unpack(size as u64)?;
-        let damaged = || RowsError::damaged("compressed data in the file is truncated or corrupt");
+        let damaged = || RowsError::corrupt("compressed data in the file is truncated or corrupt");
         let unpacked = match self {
             Self::Plain => Some(packed.to_vec()),
             Self::Snappy => {

@@ -242,14 +242,16 @@ fn too_long(place: String) -> RowsError {
 
 #[cold]
 fn announced_too_many() -> RowsError {
-    RowsError::damaged("the file declares more rows than are possible, so it is corrupt")
+    RowsError::corrupt("the file is corrupt: it declares more rows than are possible")
 }
 
 #[cold]
 fn too_many(place: String) -> RowsError {
     RowsError::Cell {
         place,
-        problem: "the column continues beyond the declared number of rows, so the file is corrupt".to_owned(),
+        problem: "the file is corrupt: the column continues beyond the declared number of rows; write the \
+                  file again"
+            .to_owned(),
     }
 }
 

@@ -43,7 +43,8 @@ pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
     let cells = 1 + line.iter().filter(ends_a_cell).count();
     match cells > MAX_COLUMNS {
         true => Err(RowsError::columns(format!(
-            "a line has {cells} fields; a table can have at most {MAX_COLUMNS} columns"
+            "a line has {cells} fields; a table can have at most {MAX_COLUMNS} columns; if the delimiter \
+             is wrong, set it with --separator C"
         ))),
         false => Ok(()),
     }

@@ -157,8 +157,9 @@ impl<'a> Reader<'a> {
                 )));
             }
             if record.len() != header.len() {
+                let fields = if record.len() == 1 { "field" } else { "fields" };
                 return Err(RowsError::row(format!(
-                    "{} has {} fields, expected {} as in the header{}",
+                    "{} has {} {fields}, expected {} as in the header{}",
                     place(),
                     record.len(),
                     header.len(),
@@ -210,8 +211,8 @@ fn hint(record: &::csv::ByteRecord, options: usize, separator: u8) -> &'static s
             "; if numbers have decimal commas, write decimal points, or quote the fields and pass \
              --decimal-comma"
         }
-        b',' => "; quote fields that contain the delimiter, or set --separator",
-        _ => "; if the delimiter is wrong, set --separator",
+        b',' => "; quote fields that contain the delimiter, or set the delimiter with --separator C",
+        _ => "; if the delimiter is wrong, set it with --separator C",
     }
 }
 
@@ -341,9 +342,7 @@ mod tests {
 
     #[test]
     fn ragged_rows_are_refused_by_row_and_line() {
-        assert!(
-            refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 fields, expected 2 as in the header")
-        );
+        assert!(refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 field, expected 2 as in the header"));
         assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 fields"));
     }
 
@@ -413,12 +412,12 @@ mod tests {
             "{message}"
         );
         let message = refused(b"a,b\n1,caf\xe9\n", &two());
-        let place = "row 0 (line 2), column 1 \"b\": not encoded in UTF-8; if it should read \"café\"";
+        let place = "row 0 (line 2), column 1 \"b\": not encoded in UTF-8; if the text should read \"café\"";
         assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
         let with_id = RowOptions { id: Some("who"), ..two() };
         let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
         assert!(
-            message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
+            message.contains("column 2 \"who\": not encoded in UTF-8; if the text should read \"Zoë\""),
             "{message}"
         );
         // Columns that are not read may contain any text.
@@ -454,7 +453,7 @@ mod tests {
         assert!(message.contains("row 1 (line 5)"), "{message}");
         let message = read_all("a,b\n1,2\n# the end\n").unwrap_err().to_string();
         assert!(
-            message.contains("row 1 (line 3) has 1 fields") && message.contains("is a comment"),
+            message.contains("row 1 (line 3) has 1 field") && message.contains("is a comment"),
             "{message}"
         );
         let one = RowOptions { count: Some(1), ..two() };

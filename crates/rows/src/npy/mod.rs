@@ -70,7 +70,7 @@ pub(crate) fn read(
 
 /// Reads the header, without consuming the bytes after it.
 fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
-    let cut = || RowsError::damaged("the .npy header is truncated");
+    let cut = || RowsError::corrupt("the .npy header is truncated");
     let mut read = |length: u64| -> Result<Vec<u8>> {
         let mut read = Vec::new();
         (&mut *bytes).take(length).read_to_end(&mut read)?;
@@ -91,12 +91,12 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let header = read(length)?;
     let header = match is_utf8 {
         true => {
-            String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not valid UTF-8"))?
+            String::from_utf8(header).map_err(|_| RowsError::corrupt("the .npy header is not valid UTF-8"))?
         }
         // In Latin-1, every byte is a character.
         false => header.into_iter().map(char::from).collect(),
     };
-    Header::parse(&header).map_err(|problem| RowsError::damaged(format!("invalid .npy header: {problem}")))
+    Header::parse(&header).map_err(|problem| RowsError::corrupt(format!("invalid .npy header: {problem}")))
 }
 
 /// A matrix: its shape and type, and the columns that are read.
@@ -113,7 +113,7 @@ impl Matrix {
     fn new(header: &Header, options: &RowOptions<'_>) -> Result<Self> {
         let &[rows, columns] = header.shape.as_slice() else {
             return Err(RowsError::columns(format!(
-                "expected a 2-D array of rows × features, found {} dimensions",
+                "expected a 2-D array of rows × features, found a {}-D array",
                 header.shape.len()
             )));
         };
@@ -124,9 +124,9 @@ impl Matrix {
             )));
         };
         if rows.checked_mul(columns).and_then(|count| count.checked_mul(kind.width)).is_none() {
-            return Err(RowsError::damaged(format!(
-                "the header declares {rows} × {columns} numbers of {} bytes; the file is truncated or \
-                 corrupt",
+            return Err(RowsError::corrupt(format!(
+                "the file is truncated or corrupt: its header declares {rows} × {columns} numbers, each of \
+                 size {} B",
                 kind.width
             )));
         }
@@ -158,9 +158,9 @@ impl Matrix {
         if (rows * columns * width) as u64 == given {
             return Ok(());
         }
-        Err(RowsError::damaged(format!(
-            "expected {rows} × {columns} numbers of {width} bytes, found {given} bytes; the file is \
-             truncated or corrupt"
+        Err(RowsError::corrupt(format!(
+            "the file is truncated or corrupt: its header declares {rows} × {columns} numbers, each of \
+             size {width} B, but the size of the data is {given} B"
         )))
     }
 
@@ -311,7 +311,10 @@ mod tests {
         assert!(refusal(&file(2, &header("<f8", "False", &many), &[])).contains("at most 1048576"));
         for order in ["False", "True"] {
             let rows = format!("({}, 2)", 1u64 << 50);
-            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("found 64 bytes"));
+            assert!(
+                refusal(&file(1, &header("<f8", order, &rows), &[0; 64]))
+                    .contains("the size of the data is 64 B")
+            );
         }
         let mut long = file(2, "", &[]);
         long[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -324,7 +327,7 @@ mod tests {
     fn what_is_no_matrix_of_exact_numbers_is_refused_with_what_to_do() {
         let data = doubles(&[1.0, 2.0]);
         assert!(refusal(&file(1, &header("|O", "False", "(1, 2)"), &data)).contains("convert it"));
-        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("found 1 dimensions"));
+        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("found a 1-D array"));
         assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
         assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("invalid .npy header"));
         // Column names are in Latin-1, except in version 3.

@@ -10,7 +10,7 @@ pub(crate) const MAX_BINS: usize = MISSING as usize;
 /// The bins of one feature.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FeatureBins {
-    /// Ascending thresholds: the bin of x is the number of thresholds up to x.
+    /// Ascending thresholds: the bin of x is the number of thresholds that are at most x.
     Ordered(Vec<f64>),
     /// Ascending codes of categories: the bin of x is the index of its code, or the number of codes for all
     /// other values.
@@ -97,7 +97,7 @@ pub(crate) struct Bins {
 }
 
 impl Bins {
-    /// Chooses the bins of all features from rows. `is_categorical` has one element per feature, or none.
+    /// Chooses the bins of all features from rows. Features beyond the end of `is_categorical` are numbers.
     pub(crate) fn new(rows: Rows<'_>, max_bins: usize, is_categorical: &[bool]) -> Self {
         let features = parallel::map(0..rows.columns(), |feature| {
             let values = rows.values().iter().skip(feature).step_by(rows.columns()).copied().collect();

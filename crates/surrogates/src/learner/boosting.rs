@@ -16,7 +16,7 @@ use super::histogram::Entry;
 use super::masks::{LeafMasks, MAX_LEAVES};
 use super::tree::BinnedTree;
 
-/// The maximum number of outputs of a tree. Outputs beyond it have separate trees.
+/// The maximum number of outputs of a tree. Further outputs have separate trees.
 const MAX_OUTPUTS: usize = 7;
 
 /// Parameters of the learner.
@@ -74,7 +74,8 @@ impl Scales {
     fn new(targets: &[f64], outputs: usize, part: std::ops::Range<usize>) -> Self {
         let rows = (targets.len() / outputs).max(1) as f64;
         let column = |output: usize| targets.iter().skip(output).step_by(outputs);
-        // The largest absolute value is divided out, so that sums of squares do not overflow.
+        // Deviations from the mean are divided by the largest of them, so that sums of squares do not
+        // overflow.
         let means: Vec<f64> =
             part.clone().map(|output| column(output).map(|target| target / rows).sum::<f64>()).collect();
         let deviations = part.zip(&means).map(|(output, mean)| {
@@ -159,7 +160,7 @@ fn add_trees<const L: usize>(
     if !held.is_empty() {
         trees.truncate(best_count);
     }
-    // In units of the outputs, without the padding of the entries.
+    // Convert the values of leaves to units of the outputs, and drop the padding of the entries.
     for mut tree in trees {
         let scaled = tree.values.chunks_exact(L - 1);
         let scaled = scaled.flat_map(|values| values.iter().zip(&scales.deviations).map(|(v, d)| v * d));
@@ -169,7 +170,7 @@ fn add_trees<const L: usize>(
     }
 }
 
-/// Returns which rows are in the validation set: one of `share` consecutive rows, drawn at random.
+/// Returns which rows are in the validation set: one of every `share` consecutive rows, drawn at random.
 fn held_out(rows: usize, share: usize, seed: u64) -> Vec<bool> {
     let mut is_held_out = vec![false; rows];
     if share >= 2 {

@@ -8,14 +8,14 @@ use super::masks::LeafMasks;
 use super::pairs::{PairMasks, Pairs};
 use super::tree::{BinnedTree, Node, contains};
 
-/// The size in bytes of the rows of a block, which stay in the cache together with the masks of a tree.
+/// The size in bytes of a block of rows, which stays in the cache together with the masks of a tree.
 const BLOCK: usize = 1 << 14;
 
 /// A sum of trees on bins: `g(x) = base + Σ leaf(x)`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Forest {
     pub(crate) bins: Bins,
-    /// One number per output.
+    /// The constant: one number per output.
     pub(crate) base: Vec<f64>,
     pub(crate) trees: Vec<BinnedTree>,
     masks: Vec<LeafMasks>,
@@ -40,9 +40,9 @@ impl Forest {
         }
     }
 
-    /// Writes the predictions for pairs of hybrids, pairs × 2 × outputs. `own` are the bins of the explicand,
-    /// `others` those of the background rows that occur: rows × features. Equals [`predict`](Self::predict)
-    /// bit for bit.
+    /// Writes the predictions for pairs of hybrids, pairs × 2 × outputs. `own` contains the bins of the
+    /// explicand, and `others` the bins of the background rows that occur in `pairs`: rows × features. The
+    /// predictions equal those of [`predict`](Self::predict) bit for bit.
     pub(crate) fn predict_pairs(&self, pairs: &Pairs, own: &[u8], others: &[u8], out: &mut [f64]) {
         let outputs = self.base.len();
         Cancellation::check();

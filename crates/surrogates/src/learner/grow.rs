@@ -81,8 +81,8 @@ impl<const L: usize> Training<'_, L> {
         count
     }
 
-    /// Grows a tree, and subtracts its predictions, `rate` times the means of the residuals in its leaves,
-    /// from the residuals. Returns `None` if there is no split.
+    /// Grows a tree, and subtracts its predictions from the residuals. The prediction of a leaf is `rate`
+    /// times the mean of its residuals, shrunk by the penalty. Returns `None` if there is no split.
     pub(crate) fn grow(&mut self, limits: &TreeLimits, rate: f64) -> Option<BinnedTree> {
         let mut tree = BinnedTree {
             nodes: vec![Node::leaf(0, 0)],
@@ -145,7 +145,7 @@ impl<const L: usize> Training<'_, L> {
         Some(tree)
     }
 
-    /// Returns the values of a leaf, and subtracts them from the residuals of its rows.
+    /// Computes the values of a leaf, and subtracts them from the residuals of its rows.
     fn settle(&mut self, rows: Range<usize>, limits: &TreeLimits, rate: f64) -> Vec<f64> {
         let of_leaf = &self.order[rows];
         let mut sums = [0.0f64; L];

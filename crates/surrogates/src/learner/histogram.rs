@@ -87,7 +87,7 @@ impl<const L: usize> Histogram<L> {
         self
     }
 
-    /// Returns the split with the largest gain, the first one of several.
+    /// Returns the split with the largest gain; in case of ties, the first one.
     pub(crate) fn best_split(
         &self,
         bins: &Bins,
@@ -114,7 +114,7 @@ fn score<const L: usize>(sums: &Entry<L>, penalty: f32) -> f32 {
     sums[1..].iter().map(|sum| sum * sum).sum::<f32>() / (sums[0] + penalty)
 }
 
-/// Finds the best among the splits that send the first bins left.
+/// A search for the best of the splits that send the first bins left.
 struct Search<'a, const L: usize> {
     total: Entry<L>,
     own: f32,
@@ -167,19 +167,19 @@ fn ordered_split<const L: usize>(
         }
     }
     if has_missing {
-        // Missing values on one side, all numbers on the other.
+        // Also consider the split that separates missing values from all numbers.
         search.consider(missing, 0, true);
     }
     let (bin, missing_goes_left) = search.best?;
-    // Without missing values in training, they follow the larger side, like a typical row.
+    // If no value was missing in training, missing values go to the side with more rows.
     let in_left: f32 = sums[..bin].iter().map(|entry| entry[0]).sum();
     let missing_goes_left = if has_missing { missing_goes_left } else { 2.0 * in_left >= search.total[0] };
     Some(BestSplit { feature, bin: bin as u16, missing_goes_left, set: None, gain: search.gain })
 }
 
-/// Finds a set of categories that goes left: categories are sorted by their mean residual, which is optimal
-/// for one output (Fisher, *On Grouping for Maximum Homogeneity*, 1958). For several outputs, they are sorted
-/// by the output whose means differ most.
+/// Finds the best set of categories to send left: categories are sorted by their mean residual, which is
+/// optimal for one output (Fisher, *On Grouping for Maximum Homogeneity*, 1958). For several outputs, they
+/// are sorted by the output whose means differ most.
 fn set_split<const L: usize>(
     sums: &FeatureHistogram<L>,
     codes: usize,
@@ -195,7 +195,8 @@ fn set_split<const L: usize>(
     // The penalty keeps rare categories from the ends of the order.
     let mean = |bin: usize| sums[bin][output] / (sums[bin][0] + 10.0);
     order.sort_by(|&one, &other| mean(one).total_cmp(&mean(other)).then(one.cmp(&other)));
-    // Both ends: rare values, unknown categories and missing values always go right.
+    // Consider sets from both ends of the order, which differ because rare categories, unknown categories and
+    // missing values always go right.
     let count = order.len();
     for is_reversed in [false, true] {
         let mut left = [0.0; L];

@@ -14,15 +14,17 @@ use faer::{Mat, Side};
 
 /// The maximum number of features; the cost is cubic.
 const MAX_FEATURES: usize = 1000;
-/// The number of rows per feature, and the number of additional rows, that are always used.
+/// The number of rows per feature that are always used, in addition to [`MORE_ROWS`].
 const ROWS_PER_FEATURE: usize = 20;
+/// The number of rows that are always used, in addition to [`ROWS_PER_FEATURE`] for each feature.
 const MORE_ROWS: usize = 2000;
-/// More rows are used up to this number of products.
+/// More rows are used as long as the Gram matrix requires at most this number of products.
 const PRODUCTS: usize = 2_000_000_000;
-/// The rows of a block of the design.
+/// The number of rows in a block of the design.
 const BLOCK_ROWS: usize = 1 << 12;
-/// The strengths of the ridge that are compared are these powers of 10 times the number of rows.
+/// The minimum exponent e of the ridge strengths 10^e m that are compared, for m rows.
 const MIN_EXPONENT: i32 = -13;
+/// The maximum exponent of these ridge strengths.
 const MAX_EXPONENT: i32 = 1;
 /// The relative rounding error of a sum of squares.
 const ROUNDING: f64 = 1e-13;
@@ -53,7 +55,7 @@ impl Column {
         for value in finite.clone() {
             (lower, upper, count) = (lower.min(value), upper.max(value), count + 1.0);
         }
-        // Differences that overflow have no linear part.
+        // A constant feature, or one whose range overflows, has no linear part.
         if lower >= upper || !(upper - lower).is_finite() {
             return Self::default();
         }
@@ -115,7 +117,7 @@ impl Linear {
         linear
     }
 
-    /// Writes the summand of each feature, features × outputs.
+    /// Writes the summands w_j c_j(x_j) of a row, features × outputs.
     pub(crate) fn summands(&self, row: &[f64], out: &mut [f64]) {
         let features = row.iter().zip(&self.columns).zip(self.weights.chunks_exact(self.outputs));
         for (((value, column), weights), out) in features.zip(out.chunks_exact_mut(self.outputs)) {
@@ -134,7 +136,7 @@ impl Linear {
     }
 }
 
-/// Adds the sums over the features of `summands`, features × outputs.
+/// Adds the sums of `summands`, features × outputs, over the features to `out`.
 pub(crate) fn add_sums(summands: &[f64], out: &mut [f64]) {
     for of_feature in summands.chunks_exact(out.len()) {
         out.iter_mut().zip(of_feature).for_each(|(out, summand)| *out += summand);
@@ -147,9 +149,9 @@ struct Design {
     gram: Mat<f64>,
     /// Columns × outputs.
     products: Mat<f64>,
-    /// The sum of the squares of each output, whose mean is subtracted.
+    /// The sum of squared deviations of each output from its mean, in units of `units`.
     squares: Vec<f64>,
-    /// The factor of each output by which targets were divided.
+    /// The number by which the targets of each output were divided: the largest deviation from their mean.
     units: Vec<f64>,
 }
 
@@ -217,7 +219,7 @@ impl Design {
     }
 
     /// Returns the ridge with the smallest cross-validation error `RSS/(m − d)²`, where d is the number of
-    /// degrees of freedom. Returns `None` if a constant has a smaller one.
+    /// degrees of freedom. Returns `None` if a constant has a smaller error.
     fn ridge(&self, eigenvalues: &[f64], rotated: &[f64], squares: f64) -> Option<f64> {
         let error = |ridge: f64| {
             let fitted = rotated.iter().zip(eigenvalues);
@@ -229,7 +231,7 @@ impl Design {
         };
         let constant = squares / (self.rows - 1.0).max(1.0).powi(2);
         let mut best = (None, constant);
-        // Differences by rounding do not count, so that exact fits take the smallest ridge.
+        // Ignore differences due to rounding, so that an exact fit has the smallest ridge.
         for exponent in MIN_EXPONENT..=MAX_EXPONENT {
             let ridge = self.rows * 10f64.powi(exponent);
             let error = error(ridge);
@@ -286,7 +288,7 @@ mod tests {
         let linear = Linear::fit(rows, &targets, 1, &[false, true]);
         assert!((linear.weights[0] - 1.0).abs() < 0.2);
         assert_eq!(linear.weights[1..3], [0.0, 0.0]);
-        // Values outside of the range count as its ends, missing values as the mean.
+        // Values outside the range count as its ends, and missing values as the mean.
         let far = predicted(&linear, Rows::new(&[f64::INFINITY, 9.0, -1e300, f64::NAN], 4))[0];
         assert!((far - linear.weights[0] * (linear.columns[0].upper - linear.columns[0].mean)).abs() < 1e-12);
     }

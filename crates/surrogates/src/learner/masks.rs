@@ -1,8 +1,8 @@
 //! Finding the leaves of many rows: bit masks instead of walks from node to node.
 //!
 //! Every leaf is a bit. For each feature and bin, a mask contains the leaves that a row with this bin can
-//! still reach: at each split on the feature, those on the other side are left out. The intersection of the
-//! masks of a row's bins is the leaf that it reaches.
+//! still reach: at each split on the feature, the leaves on the other side are removed. The intersection of
+//! the masks of a row's bins contains only the leaf that the row reaches.
 //!
 //! # Source
 //!
@@ -46,14 +46,15 @@ impl LeafMasks {
         Self { features, masks }
     }
 
-    /// Writes the mask of each feature of a row of bins; all other numbers are left as they are.
+    /// Writes the masks of a row of bins for the features of the tree's splits. Masks of other features are
+    /// not changed.
     pub(crate) fn of_row(&self, row: &[u8], out: &mut [u32]) {
         for (&feature, of_feature) in self.features.iter().zip(&self.masks) {
             out[feature as usize] = of_feature[usize::from(row[feature as usize])];
         }
     }
 
-    /// Returns the number of the values of the leaf that a row of bins reaches.
+    /// Returns the index of the values of the leaf that a row of bins reaches.
     pub(crate) fn leaf(&self, row: &[u8]) -> usize {
         let mut mask = u32::MAX;
         for (&feature, of_feature) in self.features.iter().zip(&self.masks) {
@@ -81,7 +82,7 @@ impl LeafMasks {
     }
 }
 
-/// Returns for each node the bits of the leaves below it. A leaf's bit is the number of its values.
+/// Returns for each node the bits of the leaves below it. The bit of a leaf is the index of its values.
 fn leaves_below(tree: &BinnedTree) -> Vec<u32> {
     let mut below = vec![0; tree.nodes.len()];
     // Children follow their parents.

@@ -1,4 +1,4 @@
-//! The learner: a linear function, and gradient-boosted trees on binned features for the rest.
+//! The learner: a linear function, and gradient-boosted trees on binned features for its residuals.
 //!
 //! | file | contents |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | [`masks`] | the leaves of many rows |
 //! | [`pairs`] | predictions for pairs of hybrids |
 //! | [`tree`] | trees on bins |
-//! | [`sizes`] | sizes of the forest, chosen by counts |
+//! | [`sizes`] | sizes of the forest, from the numbers of rows and features |
 
 pub(crate) mod bins;
 pub(crate) mod boosting;

@@ -5,7 +5,7 @@
 
 use super::masks::LeafMasks;
 
-/// Features are padded to a multiple of this number, so that their masks are intersected several at a time.
+/// The number of features is padded to a multiple of this, so that this many masks are intersected at a time.
 const LANES: usize = 4;
 
 /// Pairs of hybrids (x_S, z_{N∖S}) and (z_S, x_{N∖S}) of an explicand x, each with a background row z.
@@ -13,16 +13,16 @@ const LANES: usize = 4;
 pub(crate) struct Pairs {
     /// The number of features, padded.
     width: usize,
-    /// For each pair, all bits of the features in S: pairs × width.
+    /// For each pair and feature, all ones if the feature is in S, otherwise 0: pairs × width.
     members: Vec<u32>,
-    /// For each pair, the number of its background row among `rows`.
+    /// For each pair, the index of its background row in `rows`.
     row_of: Vec<u32>,
-    /// The background rows that occur.
+    /// The background rows that occur in a pair.
     rows: Vec<u32>,
 }
 
 impl Pairs {
-    /// Creates pairs with these background rows and without members.
+    /// Creates pairs with these background rows and empty S.
     pub(crate) fn new(features: usize, background: &[u32]) -> Self {
         let width = features.next_multiple_of(LANES);
         let mut rows = background.to_vec();
@@ -48,7 +48,7 @@ impl Pairs {
 #[derive(Debug, Default)]
 pub(crate) struct PairMasks {
     own: Vec<u32>,
-    /// Rows × width.
+    /// The masks of the background rows that occur: rows × width.
     others: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl PairMasks {
         }
     }
 
-    /// Returns the numbers of the leaves that the two hybrids of a pair reach.
+    /// Returns the indices of the values of the leaves that the two hybrids of a pair reach.
     pub(crate) fn leaves(&self, pairs: &Pairs, pair: usize) -> [usize; 2] {
         let width = self.own.len();
         let row = pairs.row_of[pair] as usize;

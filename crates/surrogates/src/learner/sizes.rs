@@ -5,7 +5,7 @@ use super::boosting::Boosting;
 use super::grow::TreeLimits;
 use super::histogram::SplitLimits;
 
-/// The number of features from which a tree uses only some of them.
+/// The number of features above which each tree uses only some of them.
 const MANY_FEATURES: usize = 24;
 
 /// Returns the parameters of the learner for this number of rows and features.

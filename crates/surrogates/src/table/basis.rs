@@ -1,4 +1,5 @@
-//! The design of the regression, in a basis in which it has full rank.
+//! The design of the regression, in a basis in which it has full rank. Symbols are as in
+//! [`super::regression`].
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};

@@ -143,7 +143,7 @@ impl Candidates {
         ((0..outputs).map(sum).collect(), (outputs..2 * outputs).map(sum).collect())
     }
 
-    /// Returns the explanation, with the surrogate for the outputs that `uses_surrogate` states.
+    /// Returns the explanation, with the surrogate for the outputs for which `uses_surrogate` is `true`.
     pub(crate) fn explanation(
         self,
         value: &RegressionValue,
@@ -159,7 +159,7 @@ impl Candidates {
             let players = self.players.len() as f64;
             let square: f64 =
                 (0..self.players.len()).map(|player| self.correction.values[at(player)].powi(2)).sum();
-            // The allowance for events that the sample missed, as for other regressions.
+            // Add the allowance for events that the sample missed, as for other regressions.
             let unseen = square / (players * (6.0 * self.correction.left).powi(2));
             for (player, &result) in self.players.results.iter().enumerate() {
                 let place = result as usize * outputs + output;
@@ -200,7 +200,7 @@ impl Candidates {
     }
 }
 
-/// Returns the name of the variant: whether the surrogate was used for all outputs, for none, or for which.
+/// Returns the name of the variant, which states whether the surrogate was used for all, no or some outputs.
 fn chosen(uses_surrogate: &[bool]) -> String {
     let used: Vec<String> = uses_surrogate
         .iter()

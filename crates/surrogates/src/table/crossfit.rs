@@ -1,7 +1,8 @@
 //! Cross-fitting: surrogates that are learned from hybrids, and applied to other hybrids.
 //!
 //! Every explicand has one or several *parts* of draws, and every part a forest that was learned without it.
-//! So the residuals of a part are those of a fixed function, and the correction is an ordinary estimate.
+//! Given its forest, the residuals of a part are those of a fixed function, and the correction is an ordinary
+//! estimate.
 
 use std::ops::Range;
 
@@ -41,12 +42,12 @@ pub(crate) struct Parts {
     pub(crate) forests: usize,
     /// For each explicand, the forest of each part.
     pub(crate) forest_of: Vec<Vec<usize>>,
-    /// For each explicand, the number of its first pair in each part, and the number of pairs.
+    /// For each explicand, the index of the first pair of each part, followed by the number of pairs.
     pub(crate) starts: Vec<Vec<usize>>,
 }
 
 impl Parts {
-    /// Iterates over the parts with the range of their pairs.
+    /// Iterates over the parts of an explicand: the forest of each part, and the range of its pairs.
     pub(crate) fn of(&self, explicand: usize) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let of_explicand = self.forest_of.get(explicand).zip(self.starts.get(explicand));
         of_explicand.into_iter().flat_map(|(forests, starts)| {
@@ -102,7 +103,7 @@ fn learning_pairs(
     let mut before = 0;
     let mut chosen = Vec::new();
     for (at, pairs) in used() {
-        // Rounded so that the numbers of all parts sum to the limit. The pairs of a part are in random order.
+        // Round such that the numbers of all parts sum to the limit. The pairs of a part are in random order.
         let after = before + pairs.len();
         let count = (after as u128 * limit as u128 / total as u128
             - before as u128 * limit as u128 / total as u128) as usize;
@@ -303,7 +304,7 @@ mod tests {
             let row = rows.row(77);
             let draws = Allocation::new(&Semivalue::Shapley, columns, count, 6).draw(3);
             let value = RegressionValue::new(&Semivalue::Shapley.into()).unwrap();
-            // Every feature of this row differs from some of these rows.
+            // Every feature differs from these background rows, so all features are players.
             let other = Background::rows(row.iter().map(|x| x - 1.0).collect::<Vec<_>>(), columns).unwrap();
             let players = value.players(&vec![0.5; columns], &other);
             let explicand = Explicand { index: 0, row, players, draws };

@@ -14,8 +14,8 @@
 //! with the number N_s of coalitions of this size; this allocation has the smallest variance if the residuals
 //! of all sizes have the same variance (Neyman, 1934). For Shapley values, `q_s ∝ (s (n − s))^(−½)`, between
 //! the uniform distribution of leverage scores and the Shapley kernel. A class is never drawn more often than
-//! it has members. Draws are without replacement, and balanced: coalitions of a class are drawn equally often
-//! up to one, and so are background rows.
+//! it has members. Draws are without replacement, and balanced: the numbers of draws of two coalitions of a
+//! class differ by at most one, and so do those of two background rows.
 
 use apportion_games::{Purpose, stream, words_for};
 use apportion_samplers::{choose, ln_choose, unrank};
@@ -37,15 +37,16 @@ pub(crate) struct Draws {
     pub(crate) players: usize,
     /// The first coalition of each pair: pairs × words.
     pub(crate) words: Vec<u64>,
+    /// The background row of each pair.
     pub(crate) background: Vec<u32>,
     /// The class of each pair: the size of the smaller coalition.
     pub(crate) classes: Vec<u32>,
-    /// The number of the coalition among the coalitions of its class that are drawn several times, or
-    /// `u32::MAX`.
+    /// A number that identifies the coalition of each pair if all coalitions of its class are drawn at least
+    /// twice; otherwise `u32::MAX`.
     pub(crate) repeated: Vec<u32>,
     /// The classes that were drawn, in ascending order.
     pub(crate) strata: Vec<Stratum>,
-    /// The number of the first pair of each part, and the number of pairs.
+    /// The index of the first pair of each part, followed by the number of pairs.
     pub(crate) part_starts: Vec<usize>,
 }
 
@@ -87,7 +88,7 @@ impl Draws {
     }
 }
 
-/// Returns whether a class contains a coalition and its complement.
+/// Returns whether the complements of the coalitions of this size have the same size.
 fn is_middle(players: usize, size: usize) -> bool {
     2 * size == players
 }
@@ -102,7 +103,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Allocates `pairs` draws to the classes of `players` players, at least 2.
+    /// Allocates `pairs` draws to the classes; there must be at least 2 players.
     pub(crate) fn new(value: &Semivalue, players: usize, background: usize, pairs: usize) -> Self {
         let sizes = value.size_distribution(players);
         let influence = |size: usize| {
@@ -148,14 +149,14 @@ impl Allocation {
             let random = stream(seed, Purpose::Hybrids, 1 + stratum.size as u64);
             self.draw_class(stratum.size, count, random, &mut sequence, &mut repeated, &mut draws);
         }
-        // The order of a Fisher–Yates shuffle, so that the first pairs are a sample of all classes.
+        // Shuffle the pairs, so that the first pairs are a sample of all classes.
         let mut order: Vec<usize> = (0..draws.len()).collect();
         shuffle(&mut order, &mut random);
         draws.reordered(&order)
     }
 
-    /// Rounds the expected numbers by systematic sampling: every number is rounded up or down, and its
-    /// expectation is kept.
+    /// Rounds the expected numbers by systematic sampling: every number is rounded up or down at random, such
+    /// that its expectation is preserved.
     fn counts(&self, offset: f64) -> Vec<usize> {
         let mut sum = offset;
         let mut last = 0;
@@ -182,7 +183,7 @@ impl Allocation {
         draws: &mut Draws,
     ) {
         let is_middle = is_middle(self.players, size);
-        // Coalitions of the middle class are represented by their member 0.
+        // A pair of the middle class is represented by its coalition that contains player 0.
         let (players, members) = if is_middle { (self.players - 1, size - 1) } else { (self.players, size) };
         let pairs = choose(players, members);
         match pairs.filter(|&pairs| pairs <= MAX_LISTED && pairs <= MAX_SPARSE * count as u128) {
@@ -192,8 +193,9 @@ impl Allocation {
                 shuffle(&mut ranks, &mut random);
                 let mut rows: Vec<u32> = (0..self.background as u32).collect();
                 shuffle(&mut rows, &mut random);
-                // All members of the class with all background rows are listed in this order. Every part of
-                // the list contains coalitions equally often up to one, and background rows, too.
+                // This order lists each pair of the class once with each background row. At every point of
+                // the list, the counts of two pairs so far differ by at most one, and so do the counts of two
+                // background rows.
                 let period = least_common_multiple(pairs, self.background);
                 for at in 0..count {
                     let place = at % pairs;
@@ -285,7 +287,7 @@ fn shuffle<T>(elements: &mut [T], random: &mut ChaCha8Rng) {
     }
 }
 
-/// Divides `total` in proportion to the weights, but at most the limit of each.
+/// Divides `total` in proportion to `weights`, except that no amount exceeds its limit.
 fn fill(weights: &[f64], limits: &[f64], total: f64) -> Vec<f64> {
     let mut amounts = vec![0.0; weights.len()];
     let mut is_full = vec![false; weights.len()];

@@ -20,7 +20,8 @@ pub(crate) fn enumerated<M: Model + ?Sized>(
     let outputs = model.outputs();
     let results = value.value.check(row.len())?;
     let mut values = vec![0.0; results * outputs];
-    // A row without players has one coalition, which any feature stands for.
+    // If the row has no players, the game of feature 0, which is a null player, provides the base value and
+    // the prediction.
     let features: Vec<usize> = match players.len() {
         0 => vec![0],
         count => (0..count).flat_map(|player| players.features(player)).map(|&f| f as usize).collect(),

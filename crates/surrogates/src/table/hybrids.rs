@@ -54,7 +54,7 @@ impl Explicand<'_> {
     }
 }
 
-/// Returns the features of a row that differ from some background row of positive weight.
+/// Returns the features of a row that differ from some background row, whatever its weight.
 pub(crate) fn active_features(row: &[f64], background: &Background) -> Vec<u32> {
     let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
     let mut is_active = vec![false; row.len()];
@@ -145,7 +145,7 @@ impl<'a, M: Model + ?Sized> CheckedModel<'a, M> {
         explicands: &[Explicand<'_>],
         background: &Background,
     ) -> Result<Vec<Vec<f64>>> {
-        // The number of the first pair of each explicand, and the total.
+        // The index of the first pair of each explicand, followed by the number of all pairs.
         let mut starts = vec![0];
         for explicand in explicands {
             starts.push(starts[starts.len() - 1] + explicand.draws.len());

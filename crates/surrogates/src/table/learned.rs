@@ -41,7 +41,7 @@ impl TableMethod {
     ///
     /// # Errors
     ///
-    /// As for [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
+    /// The errors of [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
     /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
     /// another background or from another model.
     pub fn with_surrogate<'a, M: Model + ?Sized>(
@@ -57,11 +57,11 @@ impl TableMethod {
 
     /// Prepares a surrogate like [`with_surrogate`](Self::with_surrogate), but does not check that it was
     /// learned from this model. A surrogate of another model costs accuracy, but the values converge to those
-    /// of the given one. Use it for a model with noise, whose predictions differ from call to call.
+    /// of `model`. Use it for a model with noise, whose predictions differ from call to call.
     ///
     /// # Errors
     ///
-    /// As for [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
+    /// Same as [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
     pub fn with_unchecked_surrogate<'a, M: Model + ?Sized>(
         &self,
         surrogate: &'a Surrogate,
@@ -93,7 +93,7 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
     ///
     /// # Errors
     ///
-    /// As for [`TableMethod::explain`].
+    /// Same as [`TableMethod::explain`].
     pub fn explain(&self, rows: Rows<'_>, seed: u64) -> Result<Vec<Explanation>> {
         self.explain_with_budget(rows, self.method.budget, seed)
     }
@@ -103,7 +103,7 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
     ///
     /// # Errors
     ///
-    /// As for [`explain`](Self::explain).
+    /// Same as [`explain`](Self::explain).
     pub fn explain_with_budget(&self, rows: Rows<'_>, budget: usize, seed: u64) -> Result<Vec<Explanation>> {
         if rows.columns() != self.background.columns() {
             let (actual, expected) = (rows.columns(), self.background.columns());

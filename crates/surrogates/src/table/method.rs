@@ -18,25 +18,26 @@ use super::rows::{distinct_rows, seed_of};
 use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
 
-/// The number of distinct rows from which rows, not pairs, are divided into folds.
+/// The minimum number of distinct rows for dividing the rows into two folds. With fewer rows, the pairs of
+/// each row are divided instead.
 const MANY_ROWS: usize = 20;
-/// The number of combinations of rows and background rows below which there is no surrogate: one would be
-/// learned from almost the hybrids that it predicts, and add nothing.
+/// The minimum number of combinations of a row and a background row for learning a surrogate. With fewer, it
+/// would be learned from almost the same hybrids that it predicts, and improve nothing.
 const MIN_COMBINATIONS: usize = 4;
 /// The maximum number of players whose coalitions are enumerated.
 const MAX_ENUMERATED: usize = 20;
 /// The stream of the draws from which a surrogate is learned in advance.
 const LEARNING: u64 = (1 << 48) - 1;
 
-/// Shapley or Banzhaf values of the rows of a table, from few rows of the model.
+/// Shapley or Banzhaf values of the rows of a table, from few predictions of the model.
 ///
 /// ```text
 /// φ(f) = φ(g) + φ(f − g)
 /// ```
 ///
 /// A surrogate g of the model f, a linear function plus boosted trees, is learned from *hybrids*, rows that
-/// mix features of an explicand and of a background row. Its values φ(g) are exact. The values of the rest
-/// are estimated by a regression on the residuals of hybrids from which g was not learned, so that a poor
+/// mix features of an explicand and of a background row. Its values φ(g) are exact. The values of f − g are
+/// estimated by a regression on the residuals of hybrids from which g was not learned, so that a poor
 /// surrogate costs accuracy, but the values converge to those of f.
 ///
 /// Both hybrids of a pair take features from the same background row. With up to 64 features that differ
@@ -47,9 +48,9 @@ const LEARNING: u64 = (1 << 48) - 1;
 /// If the values without the surrogate have smaller standard errors over all rows, they are returned instead;
 /// [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
 ///
-/// With 20 or more distinct rows, the rows are divided into two folds, and each fold is corrected with a
-/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. If there are
-/// only up to three combinations of an explicand and a background row, there is no surrogate. Values
+/// With 20 or more distinct rows that are not enumerated, the rows are divided into two folds, and each fold
+/// is corrected with a surrogate from the other one; with fewer rows, the pairs of each row are divided
+/// instead. With at most three combinations of such a row and a background row, there is no surrogate. Values
 /// therefore depend on the whole table. With a surrogate that was [learned](Self::learn) before, the values
 /// of a row depend on the row, the seed and the surrogate only. Results do not depend on the number of
 /// threads.
@@ -147,7 +148,7 @@ impl TableMethod {
     ///
     /// # Errors
     ///
-    /// As for [`explain`](Self::explain), but background rows may have any weights; also
+    /// Same as [`explain`](Self::explain), but background rows may have any weights; also
     /// [`SurrogateError::NoRows`] for an empty sample.
     pub fn learn<M: Model + ?Sized>(
         &self,
@@ -161,7 +162,7 @@ impl TableMethod {
             return Err(SurrogateError::NoRows);
         }
         let (distinct, _) = distinct_rows(sample);
-        // Draws that differ from those of rows that are explained with the surrogate later.
+        // Use other draws than for rows that are explained with the surrogate later.
         let draws = stream(seed, Purpose::Parts, LEARNING).next_u64();
         let value = RegressionValue::new(&Semivalue::Shapley.into())?;
         let explicands = self.explicands(&distinct, sample, background, &value, &|_| 1, draws);
@@ -224,7 +225,7 @@ impl TableMethod {
         let pairs = (self.budget - 1) / 2;
         parallel::map(sampled, |(index, players)| {
             let row = rows.row(index);
-            // The parts are divided from one sample, so that they have no pair in common.
+            // The parts are taken from one sample, so that they have no pair in common.
             let allocation = Allocation::new(&value.semivalue, players.len(), background.len(), pairs);
             let mut draws = allocation.draw(seed_of(row, seed));
             draws.divide(parts);
@@ -232,8 +233,8 @@ impl TableMethod {
         })
     }
 
-    /// Explains rows: with a surrogate that was learned before and the outputs of the model for the
-    /// background rows, or as a table.
+    /// Explains rows with `learned`: a surrogate that was learned before, and the outputs of the model for
+    /// the background rows. If it is `None`, explains the rows as a table.
     pub(super) fn run<M: Model + ?Sized>(
         &self,
         checked: &CheckedModel<'_, M>,
@@ -246,7 +247,7 @@ impl TableMethod {
         value.value.check(background.columns())?;
         let (surrogate, of_background) = learned.unzip();
         let (distinct, of_row) = distinct_rows(rows);
-        // Two parts of each row if there are few rows.
+        // If there are few rows, the pairs of each row are divided into two parts.
         let in_pairs = |count: usize| {
             surrogate.is_none() && count < MANY_ROWS && count * background.len() >= MIN_COMBINATIONS
         };

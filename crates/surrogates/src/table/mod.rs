@@ -10,7 +10,7 @@
 //! | [`shrinkage`] | the weight of the regression against 0, and of single background rows |
 //! | [`prepared`] | a surrogate, prepared for its background |
 //! | [`crossfit`] | forests that are learned without the residuals that they predict |
-//! | [`correct`] | the values of a row: surrogate, correction, choice between surrogate and none |
+//! | [`correct`] | the values of a row: surrogate, correction, choice whether the surrogate is used |
 //! | [`enumerated`] | exact values of rows with few features that differ from the background |
 //! | [`rows`] | equal rows, and the seed of a row |
 //! | [`method`] | the method |

@@ -67,8 +67,8 @@ impl RegressionValue {
         }
     }
 
-    /// Returns the weight of the coalitions of a size in the regression that defines the value, times their
-    /// number, for the smaller coalitions of pairs.
+    /// Returns the total weight of all coalitions of a size in the regression that defines the value, up to a
+    /// constant factor. For pairs, `size` is the size of the smaller coalition.
     pub(crate) fn size_weight(&self, size: usize, players: usize) -> f64 {
         let (s, n) = (size as f64, players as f64);
         match self.semivalue {

@@ -8,7 +8,7 @@ use super::hybrids::CheckedModel;
 use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
 
-/// A surrogate with its explainer, and the background rows as the surrogate takes them.
+/// A surrogate with its explainer, and with data of the background rows that predictions need.
 pub(crate) struct Prepared<'a> {
     pub(crate) surrogate: &'a Surrogate,
     background: &'a Background,
@@ -43,8 +43,8 @@ impl<'a> Prepared<'a> {
         background: &'a Background,
     ) -> Result<(Self, Vec<f64>)> {
         let shapes = [
-            ("features", background.columns(), surrogate.features()),
-            ("outputs", model.outputs, surrogate.outputs()),
+            ("feature", background.columns(), surrogate.features()),
+            ("output", model.outputs, surrogate.outputs()),
         ];
         for (what, actual, expected) in shapes {
             if actual != expected {

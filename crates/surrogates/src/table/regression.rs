@@ -3,18 +3,18 @@
 //! # Notation
 //!
 //! `d_i` is the odd part (ρ(S) − ρ(N∖S))/2 of the residuals of pair i, with the background row z; `a_i` has
-//! the entries ½ for the players in S and −½ for the others, minus m times their sum (for Shapley values, m is
-//! 1/n); `w_i` is the weight of the
-//! pair in the regression that defines the value, divided by the probability that it is drawn. The sums D_z
-//! of the values with a single background row are known for all rows, so that they are taken out first.
+//! the entries ½ for the players in S and −½ for the others, minus m times their sum (for Shapley values, m
+//! is 1/n); `w_i` is the weight of the pair in the regression that defines the value, divided by the
+//! probability that it is drawn; p_z is the weight of background row z. For every background row z, the sum
+//! D_z of the values with only this row is known, so it is subtracted first.
 //!
 //! ```text
 //! d_i = a_iᵀ(D_z/n + u + δ_z) + noise,      φ = D/n + u + Σ_z p_z δ_z
 //! ```
 //!
-//! The values with one background row differ from u by δ_z. The entries of u and δ_z are normal with
-//! variances that are λ and κ times less than that of the noise ([`super::shrinkage`]). For large κ, this is
-//! one regression for all background rows; for small κ, one for each of them.
+//! u is shared by all background rows, and δ_z is the deviation for background row z. The entries of u and
+//! δ_z are normal with variances that are λ and κ times less than that of the noise ([`super::shrinkage`]).
+//! For large κ, this is one regression for all background rows; for small κ, one for each of them.
 //!
 //! With G_z = Σ w_i a_i a_iᵀ over the pairs of z, M_z = (G_z + κ)⁻¹, H = Σ_z κ M_z G_z, K = Σ_z p_z κ M_z,
 //! the influence of pair i on the values is
@@ -26,11 +26,12 @@
 //! # Errors
 //!
 //! The variance is estimated from the residuals e_i of the regression (HC2: MacKinnon and White, 1985), as
-//! the sum of the squares of `c_i e_i (1 − h_i)^−½`. The draws are balanced over the background rows, so
-//! differences between these do not contribute: the means over the pairs of a background row are subtracted,
-//! with the usual factor for the degrees of freedom. The same holds for coalitions that are drawn several
-//! times. Each class is drawn without replacement, which reduces its variance by the share that is drawn. The
-//! posterior variance that the shrinkage of u and δ_z causes is added.
+//! the sum of the squares of `c_i e_i (1 − h_i)^−½`, where h_i is the leverage of pair i. The draws are
+//! balanced over the background rows, so differences between background rows do not contribute: the means
+//! over the pairs of a background row are subtracted, with the usual factor for the degrees of freedom. The
+//! same holds for coalitions that are drawn several times. Each class is drawn without replacement, which
+//! reduces its variance by the share that is drawn. The posterior variance that the shrinkage of u and δ_z
+//! causes is added.
 
 use apportion_games::memory;
 use faer::{Mat, Side};
@@ -40,7 +41,7 @@ use super::draws::Draws;
 use super::shrinkage::{Level, Shrinkage};
 use crate::error::Result;
 
-/// The smallest value of 1 − h_i.
+/// Lower bound for 1 − h_i in the estimate of the variance.
 const MIN_REST: f64 = 0.05;
 /// Eigenvalues up to this fraction of the largest one count as zero.
 const RANK: f64 = 1e-11;
@@ -54,7 +55,7 @@ pub(crate) struct OddResiduals<'a> {
     pub(crate) targets: &'a [f64],
     /// w: one positive weight per pair.
     pub(crate) weights: &'a [f64],
-    /// m: the share of the sum of its entries that is subtracted from each row of the design.
+    /// m: the fraction of the sum of the entries ±½ of a row that is subtracted from each of them.
     pub(crate) centring: f64,
     /// p: the weights of the background rows.
     pub(crate) shares: &'a [f64],
@@ -68,7 +69,7 @@ pub(crate) struct OddResiduals<'a> {
 /// The values of the residuals.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Correction {
-    /// n × outputs.
+    /// The values: n × outputs.
     pub(crate) values: Vec<f64>,
     /// The variances of the values: n × outputs.
     pub(crate) variances: Vec<f64>,
@@ -80,7 +81,7 @@ pub(crate) struct Correction {
     /// (tr Σ)² / tr Σ² of the covariance matrix of each output.
     pub(crate) directions: Vec<f64>,
     pub(crate) rank: usize,
-    /// The weighted sum of squares of the residuals that are left, one per output.
+    /// The weighted residual sum of squares of each output.
     pub(crate) rest: Vec<f64>,
 }
 
@@ -126,7 +127,7 @@ impl OddResiduals<'_> {
             (0..pairs).for_each(|pair| blocks[self.draws.background[pair] as usize].push(pair));
         }
         let Ok(eigen) = gram.self_adjoint_eigen(Side::Lower) else {
-            // Without an eigen-decomposition, the values are those of the surrogate.
+            // If the eigendecomposition fails, the values are those of the surrogate.
             let (scaled, vectors) = (Mat::zeros(pairs, 0), Mat::zeros(players, 0));
             return Basis { scaled, vectors, eigenvalues: Vec::new(), roots, blocks: Vec::new() };
         };
@@ -222,7 +223,7 @@ impl OddResiduals<'_> {
             squares.iter_mut().zip(column.iter()).for_each(|(sum, entry)| *sum += entry * entry);
         }
         let (sum, of_squares) = squares.iter().fold((0.0, 0.0), |(sum, all), s| (sum + s, all + s * s));
-        // The fourth moment of a normal number is 3.
+        // The fourth moment of a standard normal variable is 3.
         let degrees = if of_squares > 0.0 { (3.0 * sum * sum / of_squares).max(1.0) } else { f64::INFINITY };
         (product(influences.transpose(), influences.as_ref()), degrees)
     }
@@ -245,8 +246,9 @@ fn scale(rows: &mut Mat<f64>, factors: &[f64]) {
     }
 }
 
-/// Subtracts the mean of the rows of each group, if all groups have two or more rows on average, and scales
-/// the rest by `√(m/(m − 1))`. Groups are numbered; rows without a number are unchanged.
+/// Subtracts the mean of the m rows of each group, and multiplies the differences by `√(m/(m − 1))`. Rows
+/// without a group, and groups with one row, are unchanged. Does nothing if groups have fewer than two rows
+/// on average.
 fn without_means(influences: &mut Mat<f64>, groups: impl Iterator<Item = Option<usize>>) {
     let groups: Vec<Option<usize>> = groups.collect();
     let count = groups.iter().flatten().max().map_or(0, |max| max + 1);

@@ -11,18 +11,19 @@ use faer::{Mat, Side};
 
 use super::basis::{Basis, product};
 
-/// The ratios λ that are averaged: their number, and the factor between two of them.
+/// The number of ratios λ that are averaged.
 const RATIOS: usize = 31;
+/// The factor between two successive ratios λ.
 const STEP: f64 = 2.0;
-/// The ratio in place of the smallest one, without shrinkage up to rounding.
+/// The ratio that replaces the smallest one; up to rounding, it causes no shrinkage.
 const MIN_RATIO: f64 = 1e-13;
 /// The ratios κ that are compared, in units of the mean eigenvalue of G_z.
 const LEVELS: [f64; 5] = [0.02, 0.1, 0.5, 2.5, 12.0];
-/// The ratio κ for separate regressions of all background rows, up to rounding. It is compared if there are
-/// this many pairs for each coefficient: fewer pairs could be interpolated.
+/// The ratio κ that amounts, up to rounding, to a separate regression for each background row.
 const SEPARATE: f64 = 1e-8;
+/// The minimum number of pairs per coefficient for comparing [`SEPARATE`]: fewer pairs could be interpolated.
 const MIN_PAIRS: f64 = 1.5;
-/// Eigenvalues up to this fraction of the largest one are left out.
+/// Eigenvalues up to this fraction of the largest one are omitted.
 const ZERO: f64 = 1e-12;
 
 /// The matrices for one ratio κ. Without κ, there is one block, and δ_z is 0.
@@ -44,7 +45,7 @@ pub(crate) struct Level {
 pub(crate) struct Shrinkage {
     /// The probability of each λ, with λ and the variance of the noise.
     weights: Vec<(f64, f64, f64)>,
-    /// Q' Σ_z κ M_z b_z, with the eigenvectors Q of H.
+    /// Qᵀ Σ_z κ M_z b_z, with the eigenvectors Q of H and the sums b_z of targets times rows.
     rotated: Vec<f64>,
     /// The mean of 1/(η_j + λ).
     inverse: Vec<f64>,
@@ -85,7 +86,7 @@ fn add_scaled(sum: &mut Mat<f64>, factor: f64, other: &Mat<f64>) {
 }
 
 /// Returns the eigenvalues and eigenvectors of `AᵀA`. With fewer rows than columns, they are those of `AAᵀ`,
-/// and all other eigenvalues, which are left out, are 0. Returns `None` if the decomposition fails.
+/// and all other eigenvalues, which are omitted, are 0. Returns `None` if the decomposition fails.
 fn eigen_of_gram(rows: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let (count, rank) = (rows.nrows(), rows.ncols());
     if count >= rank {
@@ -101,7 +102,7 @@ fn eigen_of_gram(rows: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     Some((eigenvalues, product(rows.transpose(), scaled.as_ref())))
 }
 
-/// Returns `(G + κ)⁻¹`, given the eigenvalues and eigenvectors of G; those that are left out are 0.
+/// Returns `(G + κ)⁻¹`, given the eigenvalues and eigenvectors of G; omitted eigenvalues are 0.
 fn inverse_of(eigenvalues: &[f64], vectors: &Mat<f64>, kappa: f64) -> Mat<f64> {
     if vectors.ncols() == vectors.nrows() {
         let numbers: Vec<f64> = eigenvalues.iter().map(|gamma| 1.0 / (gamma + kappa)).collect();

@@ -1,5 +1,6 @@
 //! Compiles a background from rows.
 
+use apportion_games::phrases::plural;
 use apportion_games::{GameError, Rows, parallel};
 
 use super::dense::Dense;
@@ -84,10 +85,10 @@ impl<'a> BackgroundCompiler<'a> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
             let problem = if weights.len() != rows.len() {
-                Some(format!("got {}", weights.len()))
+                Some(format!("got {} weight{}", weights.len(), plural(weights.len())))
             } else {
                 let bad = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0));
-                bad.map(|row| format!("weight {row} is {}", weights[row]))
+                bad.map(|row| format!("the weight of row {row} is {}", weights[row]))
             };
             if let Some(problem) = problem {
                 return Err(GameError::BackgroundWeights { rows: rows.len(), problem }.into());
@@ -137,9 +138,9 @@ impl<'a> BackgroundCompiler<'a> {
         };
         match self.rows_added {
             0 => return Err(GameError::EmptyBackground.into()),
-            _ if self.weighted == 0 => return refuse("all are zero"),
+            _ if self.weighted == 0 => return refuse("all weights are zero"),
             _ if !total.is_normal() => {
-                return refuse("their sum is out of range: divide them by the largest");
+                return refuse("the sum of the weights is out of range, so divide them by the largest");
             }
             _ => {}
         }

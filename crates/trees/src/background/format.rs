@@ -167,7 +167,7 @@ fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> 
     let mut reader = Reader { bytes: rest, at: MAGIC.len() };
     let version = u32::from_le_bytes(reader.array()?);
     if version != VERSION {
-        return refuse(8, format!("unsupported version {version}, expected {VERSION}; compile it again"));
+        return refuse(8, format!("unsupported version {version}, expected {VERSION}"));
     }
     if Sha256::digest(rest)[..] != checksum[..] {
         return refuse(
@@ -242,9 +242,8 @@ impl Reader<'_> {
         let count = self.varint()?;
         let least = if background.counted { 2 } else { 9 };
         if count == 0 || count > ((self.bytes.len() - self.at) / least) as u64 {
-            return self.refuse(format!(
-                "invalid number of patterns {count}: they do not fit in the remaining bytes"
-            ));
+            return self
+                .refuse(format!("invalid number of patterns {count}: the remaining bytes are too few"));
         }
         let mut patterns = Vec::with_capacity(count as usize);
         let (mut last, mut sum, mut rows) = (0u64, 0.0, 0u64);

@@ -107,8 +107,14 @@ pub(crate) fn choose(task: &Task<'_>) -> Algorithm {
     })
 }
 
-/// Returns an error if any tree's algorithm differs from the requested kernel.
-pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm]) -> Result<(), TreeError> {
+/// Returns an error if any tree's algorithm differs from the requested kernel. `compiled` states whether only
+/// a compiled background is available.
+pub(crate) fn check(
+    ensemble: &Ensemble,
+    settings: Settings,
+    ways: &[Algorithm],
+    compiled: bool,
+) -> Result<(), TreeError> {
     let Some(kernel) = settings.kernel else { return Ok(()) };
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
@@ -122,16 +128,17 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm])
     let Some(tree) = ways.iter().position(|way| way.kernel() != kernel) else { return Ok(()) };
     let linear = ensemble.trees()[tree].linear;
     let problem = match kernel {
-        _ if linear => "it has linear leaves".to_owned(),
-        Kernel::Cohorts => format!(
-            "it has more than {} levels, there are too many background rows, or there is only a compiled \
-             background",
-            cohorts::MAX_DEPTH
-        ),
+        _ if linear => "the tree has linear leaves".to_owned(),
+        Kernel::Cohorts if compiled => "only a compiled background is available".to_owned(),
+        Kernel::Cohorts if ensemble.trees()[tree].depth > cohorts::MAX_DEPTH => {
+            format!("the tree has more than {} levels", cohorts::MAX_DEPTH)
+        }
+        Kernel::Cohorts => "there are too many background rows".to_owned(),
         Kernel::Tables => format!("a path has more than {} features", MAX_BITS - 1),
         _ => format!("a path has more than {MAX_FEATURES} features"),
     };
     let help = match kernel {
+        _ if compiled => "leave the kernel unset, or use the background rows",
         Kernel::Tables if !linear => "use masks, or walk for any length",
         _ => "use walk",
     };

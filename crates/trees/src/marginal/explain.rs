@@ -238,7 +238,7 @@ impl MarginalTreeExplainer<'_> {
     /// Returns an error for kernels that differ from the requested one, and for walks with a compiled
     /// background, which does not contain rows.
     fn check(&self, ways: &[Algorithm], rows: usize) -> Result<(), TreeError> {
-        cost::check(&self.ensemble, self.settings, ways)?;
+        cost::check(&self.ensemble, self.settings, ways, self.compiled)?;
         if self.compiled && rows > 0 && ways.contains(&Algorithm::Walk) {
             return Err(TreeError::Unsupported {
                 what: "kernel walk with a compiled background (which contains no rows)".to_owned(),

@@ -215,7 +215,7 @@ fn other_models_are_refused() {
     for other in others {
         let error = MarginalTreeExplainer::from_compiled(&other, compiled.clone()).unwrap_err();
         assert!(matches!(error, TreeError::OtherModel { .. }));
-        assert!(error.to_string().contains("compile it again"), "{error}");
+        assert!(error.to_string().contains("compile the background again"), "{error}");
         assert!(matches!(
             CompiledBackground::read(&compiled.to_bytes(), &other),
             Err(TreeError::OtherModel { .. })

@@ -18,7 +18,7 @@ pub struct SizeWeights {
 impl SizeWeights {
     /// Creates the weights from the weight `weights[s]` of a single coalition of each size s.
     pub(crate) fn of_coalitions(weights: &[f64]) -> Result<Self, ValueError> {
-        check_weights(weights)?;
+        check_weights(weights).map_err(|problem| ValueError::Weights { problem })?;
         let others = weights.len() - 1;
         let ln_choose = |size: usize| ln_factorial(others) - ln_factorial(size) - ln_factorial(others - size);
         let choose = |size: usize| {
@@ -32,21 +32,22 @@ impl SizeWeights {
             Ok(choose) => choose * weight,
             Err(ln_choose) => (ln_choose + weight.ln()).exp(),
         });
-        Self::checked(distribution.collect())
+        Self::checked(distribution.collect()).map_err(|problem| ValueError::Weights { problem })
     }
 
     /// Creates the weights from the probability of each coalition size.
     pub(crate) fn of_sizes(distribution: &[f64]) -> Result<Self, ValueError> {
-        check_weights(distribution)?;
-        Self::checked(distribution.into())
+        check_weights(distribution)
+            .and_then(|()| Self::checked(distribution.into()))
+            .map_err(|problem| ValueError::SizeDistribution { problem })
     }
 
-    fn checked(distribution: Arc<[f64]>) -> Result<Self, ValueError> {
+    fn checked(distribution: Arc<[f64]>) -> Result<Self, WeightsProblem> {
         let sum: f64 = distribution.iter().sum();
         if (sum - 1.0).abs() <= SUM_TOLERANCE {
             Ok(Self { distribution })
         } else {
-            Err(ValueError::Weights { problem: WeightsProblem::Sum { sum } })
+            Err(WeightsProblem::Sum { sum })
         }
     }
 
@@ -99,14 +100,12 @@ impl SizeWeights {
     }
 }
 
-fn check_weights(weights: &[f64]) -> Result<(), ValueError> {
-    let problem = if weights.is_empty() {
-        WeightsProblem::None
-    } else {
-        match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
-            Some(size) => WeightsProblem::Weight { size, weight: weights[size] },
-            None => return Ok(()),
-        }
-    };
-    Err(ValueError::Weights { problem })
+fn check_weights(weights: &[f64]) -> Result<(), WeightsProblem> {
+    if weights.is_empty() {
+        return Err(WeightsProblem::None);
+    }
+    match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+        Some(size) => Err(WeightsProblem::Weight { size, weight: weights[size] }),
+        None => Ok(()),
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use apportion_games::phrases::plural;
+
 use super::by_size::SUM_TOLERANCE;
 use super::presence::power;
 use super::size_distribution;
@@ -19,7 +21,13 @@ impl Mixture {
     pub(crate) fn new(points: &[f64], weights: &[f64]) -> Result<Self, ValueError> {
         let refuse = |problem: String| Err(ValueError::Mixture { problem });
         if points.is_empty() || points.len() != weights.len() {
-            return refuse(format!("got {} points and {} weights", points.len(), weights.len()));
+            return refuse(format!(
+                "got {} point{} and {} weight{}",
+                points.len(),
+                plural(points.len()),
+                weights.len(),
+                plural(weights.len())
+            ));
         }
         if let Some(point) = points.iter().find(|point| !(0.0..=1.0).contains(*point)) {
             return refuse(format!("point {point} is outside [0, 1]"));
@@ -48,7 +56,7 @@ impl Mixture {
         let weights: Vec<f64> = densities.iter().zip(rule.weights()).map(|(f, weight)| f * weight).collect();
         let integral: f64 = weights.iter().sum();
         if (integral - 1.0).abs() > SUM_TOLERANCE {
-            return refuse(format!("the integral of the density is {integral} (with {nodes} nodes)"));
+            return refuse(format!("the integral of the density is {integral} (nodes: {nodes})"));
         }
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }

@@ -131,7 +131,8 @@ impl Semivalue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Weights`] as for [`from_size_weights`](Self::from_size_weights).
+    /// [`ValueError::SizeDistribution`] if there are no probabilities, if a probability is negative or not
+    /// finite, or if the sum is not 1.
     pub fn from_size_distribution(distribution: &[f64]) -> Result<Self, ValueError> {
         SizeWeights::of_sizes(distribution).map(Self::SizeWeights)
     }

@@ -53,8 +53,9 @@ impl Contestant {
         let least = estimator.minimum_budget(players);
         (budget < least).then(|| {
             format!(
-                "{} requires at least {least} evaluations for {players} players, but the budget is {budget}",
-                self.name
+                "{} requires at least {least} evaluations for {players} player{}, but the budget is {budget}",
+                self.name,
+                if players == 1 { "" } else { "s" }
             )
         })
     }

@@ -134,11 +134,11 @@ fn selected<'a>(paper: &'a PaperFile, only: &[String]) -> Result<Vec<&'a Artefac
     label(&paper.name).map_err(|error| Usage(format!("invalid name in {FILE}: {error}")))?;
     names.iter().try_for_each(|name| label(name).map(drop)).map_err(Usage)?;
     refuse_repeated("artefact", names.iter().map(|&name| name.to_owned()))?;
-    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(Usage(format!("unknown artefact {unknown:?}; {FILE} contains {}", names.join(", "))));
-    }
     if names.is_empty() {
         bail!(Usage(format!("{FILE} does not contain any [[artefact]]; add at least one")));
+    }
+    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!(Usage(format!("unknown artefact {unknown:?}; {FILE} contains {}", names.join(", "))));
     }
     Ok(paper.artefacts.iter().filter(|artefact| only.is_empty() || only.contains(&artefact.name)).collect())
 }

@@ -24,18 +24,18 @@ pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
     Start { command: String, source: std::io::Error },
     #[error(
-        "the program wrote nothing for {seconds} seconds ({last_words}); flush its output after every line, \
+        "the program wrote nothing for {seconds} s ({last_words}); flush its output after every line, \
          or increase --time-limit"
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
-        "the program wrote {bytes} bytes without a line feed in {seconds} seconds ({last_words}); write a \
-         line feed after every JSON object, or increase --time-limit"
+        "the program wrote {bytes} B without a line feed in {seconds} s ({last_words}); write a line feed \
+         after every JSON object, or increase --time-limit"
     )]
     Unfinished { bytes: usize, seconds: u64, last_words: String },
     #[error(
-        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; \
-         {last_words}"
+        "the program ended ({status}; evaluations: {evaluations}; {last_words}) before it wrote an estimate; \
+         write the estimate before the program ends"
     )]
     RunResult { status: String, evaluations: usize, last_words: String },
     #[error(
@@ -49,8 +49,8 @@ pub(crate) enum ProgramError {
     )]
     Line { line: String, why: String },
     #[error(
-        "the program requested the invalid coalition {given:?}; expected a string of {players} characters, 1 \
-         for each member and 0 for each other player"
+        "the program requested the invalid coalition {given:?}; expected a string of length {players}, with \
+         1 for each member and 0 for each other player"
     )]
     Coalition { given: String, players: usize },
     #[error("the program requested an empty list of coalitions; request at least one, or write the estimate")]
@@ -60,7 +60,7 @@ pub(crate) enum ProgramError {
          includes repeated coalitions, v(∅) and v(N)"
     )]
     OverBudget { asked: usize, budget: usize },
-    #[error("the estimate has {given} numbers, expected {wanted} (one per player)")]
+    #[error("wrong number of values in the estimate: {given}, expected {wanted} (one per player)")]
     Length { given: usize, wanted: usize },
     #[error("the estimate contains a number that is not finite ({line:?}); write finite numbers only")]
     NotFinite { line: String },
@@ -323,26 +323,20 @@ mod tests {
     #[test]
     fn what_is_not_in_the_protocol_is_told_with_what_is() {
         for (command, expected) in [
-            ("exit 3", "ended (exit status: 3) after 0 evaluations"),
-            (
-                "true",
-                "ended (exit status: 0) after 0 evaluations, before it wrote an estimate; it wrote nothing",
-            ),
+            ("exit 3", "ended (exit status: 3; evaluations: 0; "),
+            ("true", "ended (exit status: 0; evaluations: 0; it wrote nothing to standard error)"),
             ("printf 'one\\n\\n two\\n' >&2; false", "its standard error ends with \"one / two\""),
-            ("sleep 20", "wrote nothing for 1 seconds"),
-            (
-                r#"printf '{"estimate": [1, 2, 3]}'; sleep 20"#,
-                "wrote 23 bytes without a line feed in 1 seconds",
-            ),
+            ("sleep 20", "wrote nothing for 1 s ("),
+            (r#"printf '{"estimate": [1, 2, 3]}'; sleep 20"#, "wrote 23 B without a line feed in 1 s ("),
             (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
             ("echo hello", "wrote the invalid line \"hello\""),
             (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "expected 1 key, found 2"),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
-            (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers, expected 3"),
+            (r#"echo '{"estimate": [1, 2]}'"#, "values in the estimate: 2, expected 3"),
             (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
             (r#"echo '{"estimate": [1, 1e999, 2]}'"#, "number out of range"),
             (r#"echo '{"coalitions": []}'"#, "empty list of coalitions"),
-            (r#"echo '{"coalitions": ["01"]}'"#, "invalid coalition \"01\"; expected a string of 3"),
+            (r#"echo '{"coalitions": ["01"]}'"#, "invalid coalition \"01\"; expected a string of length 3"),
             (r#"echo '{"coalitions": ["012"]}'"#, "invalid coalition \"012\""),
             (
                 r#"echo '{"coalitions": ["000", "001", "010", "011", "111"]}'"#,

@@ -440,7 +440,10 @@ fn terms(n: usize, sizes: &[usize], seed: u64, value: &Value) -> Result<Known> {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let mut terms = Vec::new();
     for &size in sizes {
-        ensure!(size <= n, "the game has interactions of {size} players");
+        ensure!(
+            size <= n,
+            "interactions of {size} players require at least {size} players, but the game has {n}"
+        );
         let mut members: Vec<usize> = (0..n).collect();
         for place in 0..size {
             members.swap(place, rng.random_range(place..n));

@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<()> {
         problems.extend(request.problems()?);
     }
     if problems.is_empty() {
-        let says = "no game with known values matches --games, --players and --value";
+        let says =
+            "no game with known values matches --games, --players and --value; change one of these options";
         return Err(Usage(says.to_owned()).into());
     }
     let tables = match section {

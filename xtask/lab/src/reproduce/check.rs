@@ -97,8 +97,8 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
             aside!("{change}");
         }
         bail!(
-            "{} changes compared with xtask/lab/verdicts.json; if they are intended, run cargo xtask \
-             reproduce --record",
+            "verdicts differ from xtask/lab/verdicts.json (differences: {}); if the new verdicts are \
+             intended, run cargo xtask reproduce --record",
             changes.len()
         );
     }

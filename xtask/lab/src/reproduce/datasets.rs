@@ -276,7 +276,7 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// If a file exists but has a different hash.
+    /// If a file cannot be read, or has a different hash.
     pub(crate) fn find(&self, source: &Source) -> Result<Option<Vec<u8>>> {
         let within = |folder: &PathBuf| [folder.clone(), folder.join("data"), folder.join("models")];
         for folder in self.folders.iter().flat_map(within) {
@@ -369,7 +369,7 @@ fn read_table(known: &KnownDataset, data: &[u8]) -> Result<(Vec<String>, Vec<f64
         let record = record?;
         ensure!(
             record.len() == known.players + 1,
-            "a row has {} columns, expected {}",
+            "wrong number of columns in a row: {}, expected {}",
             record.len(),
             known.players + 1
         );

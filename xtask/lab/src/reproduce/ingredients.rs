@@ -49,7 +49,7 @@ impl Ingredients {
     }
 }
 
-/// A hash of numbers, exact to the last bit.
+/// A hash of numbers, which covers all of their bits, or of other data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Digest(String);
 
@@ -79,8 +79,8 @@ impl Digest {
         Ok(Self::of_bytes(serde_json::to_vec(data)?))
     }
 
-    /// Returns the digest of a game: its numbers of players and outputs, and the values of up to 16
-    /// coalitions.
+    /// Returns the digest of a game: its numbers of players, outputs and scenarios, and the values of up to
+    /// 16 coalitions.
     pub(crate) fn of_game(game: &dyn Game) -> Result<Self> {
         let coalitions = probes(game.players())?;
         let mut values = vec![0.0; coalitions.len() * game.outputs()];

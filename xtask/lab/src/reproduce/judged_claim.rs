@@ -138,9 +138,10 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     }
     if tables != found {
         bail!(
-            "docs/claims.md differs from xtask/lab/claims.json.gz in {} lines (it has {} lines, expected \
-             {}); if rules or reasons have changed, run cargo xtask reproduce fig1 --record, which rewrites \
-             the page; if results have changed, run cargo xtask-onnx reproduce all --preset paper --keep",
+            "docs/claims.md differs from xtask/lab/claims.json.gz (different lines: {}; number of lines: {}, \
+             expected {}); if rules or reasons have changed, run cargo xtask reproduce fig1 --record, which \
+             rewrites the page; if results have changed, run cargo xtask-onnx reproduce all --preset paper \
+             --keep",
             differing.len(),
             tables.lines().count(),
             found.lines().count()

@@ -15,8 +15,8 @@
 //! | [`claims`], [`judged_claim`] | the table of all claims; the claims of `docs/claims.md` with their evidence |
 //! | [`figure`] | figures |
 //!
-//! The papers are in the separate module `papers`, and the program passes them in. To add a paper, add a
-//! module to `papers`, a [`catalogue::Paper`], and an entry in the catalogue of `main.rs`.
+//! The papers are in the separate module `papers`, and `main.rs` passes them to [`run`]. To add a paper, add
+//! a module to `papers`, a [`catalogue::Paper`], and an entry in the catalogue of `main.rs`.
 
 pub(crate) mod catalogue;
 mod check;
@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    // Every other seed or number of runs has a separate directory, so that no results are overwritten; all
-    // directories share the checkpoints.
+    // Results for another preset, seed or number of runs are written to another directory, so that no results
+    // are overwritten. All directories share the checkpoints.
     let folders = Folders::from_arguments(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;

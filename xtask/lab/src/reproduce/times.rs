@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 
 use xtask::files::write_atomically;
 
-/// Number of seconds spent on each artefact so far. The times are stored with the checkpoints, because
-/// results that are reused take no time in later runs.
+/// Number of seconds spent on each artefact so far. The times are stored next to the results, in
+/// `checkpoints/seconds.json`, because results that are reused take no time in later runs.
 pub(crate) struct Times {
     file: PathBuf,
     seconds: BTreeMap<String, f64>,

@@ -122,7 +122,7 @@ pub(super) fn divide(
     let explainer = options.game_explainer(value.clone()).map_err(usage)?;
     let players = masked.players().len();
     let plan = explainer.plan(players)?;
-    plan::check(&plan, args.budget, "players")?;
+    plan::check(&plan, args.budget, "player")?;
     let (method, budget) = (plan.method, plan.budget);
     let note = match &value {
         Value::OnGraph(value, graph) => what_it_reduces_to(value, graph),
@@ -157,8 +157,9 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let says = match &error {
         EstimatorError::Budget { actual: given, min: least, players, .. } => {
             return anyhow!(
-                "--budget {given} is too small: {method} needs at least {least} evaluations for {value} \
-                 values of {players} players"
+                "--budget {given} is too small: {method} needs at least {} for {value} values of {}",
+                messages::counted(*least, "evaluation"),
+                messages::counted(*players, "player")
             );
         }
         EstimatorError::Graph(GraphError::LocalCoalitions { player, nodes, coalitions, limit, .. }) => {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     if !network.takes_whole_numbers() {
         bail!(
             "the model does not accept text: its input {} expects fractional numbers, not token ids, which \
-             are integers",
+             are integers; use apportion explain-image, or apportion explain for tables",
             network.input_name()
         );
     }

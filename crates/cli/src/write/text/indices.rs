@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use apportion_results::{Batch, Indices};
 
 use super::Text;
+use crate::messages::counted;
 use crate::write::table::{self, Bars, LastColumn, digits};
 
 /// The maximum number of coalitions shown per row.
@@ -46,7 +47,8 @@ impl Text for Indices {
                 }));
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {
-                    writeln!(out, "  and {hidden} coalitions with weaker interactions")?;
+                    let hidden = counted(hidden, "coalition");
+                    writeln!(out, "  and {hidden} with weaker interactions")?;
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use apportion_results::{Batch, Form, Interactions};
 
 use super::Text;
+use crate::messages::counted;
 use crate::write::table::{self, Bars, LastColumn, digits};
 
 /// The maximum number of pairs shown per row.
@@ -43,7 +44,8 @@ impl Text for Interactions {
                 }
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {
-                    writeln!(out, "  and {hidden} pairs with weaker interactions")?;
+                    let hidden = counted(hidden, "pair");
+                    writeln!(out, "  and {hidden} with weaker interactions")?;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Results as text for a terminal, with a file for each kind.
+//! Text output of results for a terminal, with one submodule for each kind of results.
 
 mod indices;
 mod interactions;

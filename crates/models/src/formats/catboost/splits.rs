@@ -157,7 +157,7 @@ impl Splits {
             }),
             Condition::Exactly { column, hash } => Ok(ruled(column, Rule::Hashed(hash))),
             Condition::Statistic { place, border } => match self.places.get(place) {
-                None => Err(format!("statistic {place} is out of range ({} statistics)", self.places.len())),
+                None => Err(format!("statistic {place} is out of range (statistics: {})", self.places.len())),
                 Some(StatisticSource::Rule(statistic)) => {
                     let column = statistic.features()[0] as usize;
                     let (statistic, border) = (statistic.clone(), f64::from(border));

@@ -25,7 +25,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     let last_field = root.get("max_feature_idx")?;
     if last_field.count()?.checked_add(1) != Some(names.len()) {
         return Err(last_field
-            .error(format!("expected the index of the last feature, for {} feature names", names.len())));
+            .error(format!("expected the index of the last feature (feature names: {})", names.len())));
     }
     // Models with a custom objective do not have this member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());

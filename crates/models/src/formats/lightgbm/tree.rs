@@ -40,7 +40,8 @@ pub(super) fn read(
             let known = if child < 0 { -1 - child < leaves as i64 } else { child < splits as i64 };
             if !known {
                 let problem = format!(
-                    "node {node} has the child {child}, but there are {splits} splits and {leaves} leaves"
+                    "node {node} has the child {child}, which is out of range (splits: {splits}, leaves: \
+                     {leaves})"
                 );
                 return Err(ModelError::Tree { tree: index, problem });
             }
@@ -166,7 +167,7 @@ impl Sets {
         let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
         let Some(set) = known.filter(|&set| set < self.bounds.len()) else {
             return Err(format!(
-                "the category set {number}, which is out of range ({} sets)",
+                "the category set {number}, which is out of range (sets: {})",
                 self.bounds.len()
             ));
         };

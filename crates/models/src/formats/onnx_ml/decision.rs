@@ -71,7 +71,10 @@ impl Decision {
                 false => Ok(()),
             };
         }
-        Err(format!("node {node} splits on feature {}, but there are {features} features", self.feature))
+        Err(format!(
+            "node {node} splits on feature {}, which is out of range (features: {features})",
+            self.feature
+        ))
     }
 
     /// Returns whether the test holds for a number or NaN.

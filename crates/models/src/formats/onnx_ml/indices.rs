@@ -147,7 +147,7 @@ pub(super) fn read(
                     let output = output.ok_or_else(|| {
                         attributes.error(
                             "leaf_targetids",
-                            format!("output {target} is out of range ({outputs} outputs)"),
+                            format!("output {target} is out of range (outputs: {outputs})"),
                         )
                     })?;
                     draft.vote(at, output, nodes.weights[leaf] * share);
@@ -169,7 +169,7 @@ fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Visi
     let mut enter = |number: i64| {
         let node = usize::try_from(number).ok().filter(|&node| node < reached.len());
         let node =
-            node.ok_or_else(|| format!("node {number} is out of range ({} nodes)", nodes.modes.len()))?;
+            node.ok_or_else(|| format!("node {number} is out of range (nodes: {})", nodes.modes.len()))?;
         match std::mem::replace(&mut reached[node], true) {
             true => Err(format!("node {node} is reached twice, so the nodes do not form a tree")),
             false => Ok(VisitedNode::Split(node)),
@@ -177,7 +177,7 @@ fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Visi
     };
     let leaf = |number: i64| {
         let leaf = usize::try_from(number).ok().filter(|&leaf| leaf < nodes.weights.len());
-        leaf.ok_or_else(|| format!("leaf {number} is out of range ({} leaves)", nodes.weights.len()))
+        leaf.ok_or_else(|| format!("leaf {number} is out of range (leaves: {})", nodes.weights.len()))
     };
     let mut places = vec![enter(root)?];
     let mut next = 0;

@@ -254,7 +254,7 @@ fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Ve
     let output = |id: i64| {
         let id = if outputs.single.is_some() { 0 } else { id };
         usize::try_from(id).ok().filter(|&output| output < count).ok_or_else(|| {
-            attributes.error(&name("ids"), format!("output {id} is out of range ({count} outputs)"))
+            attributes.error(&name("ids"), format!("output {id} is out of range (outputs: {count})"))
         })
     };
     let mut votes = Vec::with_capacity(weights.len());

@@ -482,7 +482,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (integers("nodes_nodeids", &[0, 1, 2, 2, 4]), "duplicate node 2 of tree 0"),
         (
             integers("nodes_featureids", &[0, 0, 2, 0, 0]),
-            "tree 0: node 2 splits on feature 2, but there are 2",
+            "tree 0: node 2 splits on feature 2, which is out of range (features: 2)",
         ),
         (integers("nodes_featureids", &[-1, 0, 1, 0, 0]), "node 0 splits on feature -1"),
         (
@@ -503,7 +503,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (integers("target_nodeids", &[1, 9, 4]), "node 9 of tree 0 is not a leaf"),
         (integers("target_treeids", &[0, 0, 5]), "node 4 of tree 5 is not a leaf"),
         (integers("target_treeids", &[-2, 0, 0]), "node 1 of tree -2 is not a leaf"),
-        (integers("target_ids", &[0, 1, 0]), "output 1 is out of range (1 outputs)"),
+        (integers("target_ids", &[0, 1, 0]), "output 1 is out of range (outputs: 1)"),
         (integers("target_ids", &[0, 0]), "target_ids: expected "),
         (floats("target_weights", &[10.0, f32::INFINITY, 40.0]), "tree 0: leaf 3 has the value inf"),
         (doubles("target_weights_as_tensor", &[1.0; 3]), "cannot be combined with target_weights"),
@@ -544,14 +544,14 @@ fn damage_of_the_newest_operator_is_refused() {
     };
     let cases = [
         (integers("tree_roots", &[0, 2]), "node 3 does not belong to a tree"),
-        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 is out of range (4 nodes)"),
+        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 is out of range (nodes: 4)"),
         (integers("tree_roots", &[0, 1, 3]), "tree 1: node 1 is reached twice"),
         (integers("nodes_falsenodeids", &[0, 2, 3, 5]), "tree 0: node 0 is reached twice"),
-        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 is out of range (6 leaves)"),
-        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 is out of range (4 nodes)"),
+        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 is out of range (leaves: 6)"),
+        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 is out of range (nodes: 4)"),
         (integers("nodes_trueleafs", &[1, 1]), "nodes_trueleafs: expected "),
         (integers("nodes_trueleafs", &[]), "nodes_trueleafs: expected "),
-        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 is out of range (2 outputs)"),
+        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 is out of range (outputs: 2)"),
         (integers("nodes_featureids", &[0, 5, 0, 1]), "splits on feature 5"),
         (doubles("membership_values", &[1.0, 2.5]), "membership_values: expected 2 elements, got 1"),
         (doubles("membership_values", &[]), "membership_values: expected 2 elements, got 0"),

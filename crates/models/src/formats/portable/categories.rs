@@ -17,7 +17,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categ
         let feature = feature_field.count()?;
         if feature >= features {
             return Err(
-                feature_field.error(format!("feature {feature} is out of range ({features} features)"))
+                feature_field.error(format!("feature {feature} is out of range (features: {features})"))
             );
         }
         if feature >= words.len() {

@@ -171,7 +171,7 @@ fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, Model
     for &feature in &*field.integers()? {
         let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
         *flag.ok_or_else(|| {
-            field.error(format!("feature {feature} is out of range ({features} features)"))
+            field.error(format!("feature {feature} is out of range (features: {features})"))
         })? = true;
     }
     Ok(flags)

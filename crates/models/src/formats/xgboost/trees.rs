@@ -108,7 +108,7 @@ fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<
         let fits = |start: &usize| start.checked_add(outputs).is_some_and(|end| end <= weights.len());
         *place = Some(start.filter(fits).ok_or_else(|| {
             field.error(format!(
-                "the {outputs} values of leaf {node} are out of range ({} values)",
+                "the {outputs} values of leaf {node} are out of range (values: {})",
                 weights.len()
             ))
         })?);
@@ -184,7 +184,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
             .and_then(|(start, size)| categories.get(start..start.checked_add(size)?));
         let Some(segment) = segment else {
             return Err(starts_field.error(format!(
-                "the segment of {size} categories from {start} is out of range ({} categories)",
+                "the segment of {size} categories from {start} is out of range (categories: {})",
                 categories.len()
             )));
         };

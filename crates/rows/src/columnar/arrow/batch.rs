@@ -28,7 +28,7 @@ pub(super) struct Batch<'a> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Arrow data is corrupt")
+    RowsError::corrupt("the Arrow data is corrupt")
 }
 
 impl<'a> Batch<'a> {
@@ -192,7 +192,7 @@ fn signed(bytes: &[u8]) -> i64 {
 
 fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
     let text = std::str::from_utf8(bytes.ok_or_else(damaged)?);
-    text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
+    text.map(Cell::Text).map_err(|_| RowsError::corrupt("a string is not valid UTF-8"))
 }
 
 /// Returns the text of a view. A view contains the length of the text, followed by the text itself if it is

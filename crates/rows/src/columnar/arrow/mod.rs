@@ -89,7 +89,7 @@ fn read_messages(
     allowance.read(first.bytes());
     let root = first.root()?;
     let schema = root.table(2).filter(|_| root.u8(1) == SCHEMA);
-    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data does not begin with a schema"))?;
+    let schema = schema.ok_or_else(|| RowsError::corrupt("the Arrow data does not begin with a schema"))?;
     let mut table = Columns::new(&schema, root.i16(0), first.head.len(), options)?;
     while let Some(message) = Message::read(bytes)? {
         allowance.read(message.bytes());
@@ -159,7 +159,7 @@ impl Message {
 }
 
 fn truncated() -> RowsError {
-    RowsError::damaged("the Arrow data is truncated")
+    RowsError::corrupt("the Arrow data is truncated")
 }
 
 /// Reads the next `length` bytes, or all if there are fewer.

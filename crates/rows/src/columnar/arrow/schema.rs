@@ -147,7 +147,7 @@ pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()
     };
-    schema.tables(1).and_then(all).ok_or_else(|| RowsError::damaged("the Arrow schema is corrupt"))
+    schema.tables(1).and_then(all).ok_or_else(|| RowsError::corrupt("the Arrow schema is corrupt"))
 }
 
 fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) -> Option<Field> {

@@ -14,7 +14,7 @@ const DEPTH: usize = 64;
 
 /// Reads the footer and checks what it declares.
 pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
-    let cut = || RowsError::damaged("the Parquet file is truncated: the magic bytes at its end are missing");
+    let cut = || RowsError::corrupt("the Parquet file is truncated: the magic bytes at its end are missing");
     let end = file.end((MAGIC.len() + 4) as u64)?;
     let (_, length) = end.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk()).ok_or_else(cut)?;
     let end = file.len() - end.len() as u64;
@@ -26,7 +26,7 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let footer = excerpt(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
-        .map_err(|error| RowsError::damaged(format!("the Parquet file is corrupt: {error}")))
+        .map_err(|error| RowsError::corrupt(format!("the Parquet file is corrupt: {error}")))
 }
 
 /// Returns the type of the footer's field at this path, or `None` if the field is not read. Source: Apache

@@ -232,7 +232,7 @@ impl Column {
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
                 let text = std::str::from_utf8(value.data());
-                text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
+                text.map(Cell::Text).map_err(|_| RowsError::corrupt("a string is not valid UTF-8"))
             }),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
                 to.read(reader, |value| match *value.as_bytes() {
@@ -305,9 +305,9 @@ fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {
             Ok(error) => *error,
-            Err(error) => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
+            Err(error) => RowsError::corrupt(format!("the Parquet file is corrupt: {error}")),
         },
-        error => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
+        error => RowsError::corrupt(format!("the Parquet file is corrupt: {error}")),
     }
 }
 

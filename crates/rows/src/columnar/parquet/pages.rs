@@ -263,7 +263,7 @@ fn unsigned(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Parquet file is corrupt")
+    RowsError::corrupt("the Parquet file is corrupt")
 }
 
 fn unknown_encoding(number: i64) -> RowsError {

@@ -117,7 +117,7 @@ fn is_zero(value: f64, floor: Option<f64>) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     floor: Option<f64>,
-    /// Maps the values except zero to shares of their piece of the axis.
+    /// Maps nonzero values to positions from 0 to 1 on their piece of the axis.
     scale: Scale,
     /// The coordinates of the lower and the upper end.
     ends: (f64, f64),
@@ -138,7 +138,7 @@ impl Placed {
         })
     }
 
-    /// Returns the coordinate of a share of the axis.
+    /// Returns the coordinate of a position on the axis, given as a fraction of its length.
     fn at(&self, share: f64) -> f64 {
         self.ends.0 + share * (self.ends.1 - self.ends.0)
     }

@@ -38,7 +38,8 @@ pub(super) enum Grounds {
         against: f64,
         runs: usize,
     },
-    /// For each run, the difference between its number and the limit.
+    /// Differences between the measured values and the limit, one per run; all may be scaled by the same
+    /// factor.
     SignedRanks(#[serde(with = "any_numbers")] Vec<f32>),
     /// Difference between a mean and its limit, its standard error, and the number of runs.
     Measured {
@@ -57,8 +58,8 @@ pub(super) enum Grounds {
 }
 
 impl Grounds {
-    /// Stores distances in 32 bits, which preserves their ranks. If all distances are too small for 32 bits,
-    /// they are scaled, which does not change ranks.
+    /// Stores distances in 32 bits, which preserves their ranks up to rounding. If all distances are too
+    /// small for 32 bits, they are scaled, which does not change ranks.
     pub(super) fn signed_ranks(distances: impl Iterator<Item = f64> + Clone) -> Self {
         let largest = distances.clone().map(f64::abs).filter(|size| size.is_finite()).fold(0.0, f64::max);
         let scale = if largest > 0.0 && largest < SMALL { 1.0 / largest } else { 1.0 };

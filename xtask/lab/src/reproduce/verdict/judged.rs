@@ -36,7 +36,7 @@ impl Judged {
     }
 }
 
-/// Combines the verdicts in several readings. Readings that were not tested do not count.
+/// Combines the verdicts in several readings. Readings that are not tested or vacuous do not count.
 fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     let tested: Vec<Verdict> =
         verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();

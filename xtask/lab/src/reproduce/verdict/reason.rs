@@ -25,7 +25,7 @@ impl Claim {
 }
 
 /// Returns the known reason for the verdict on a claim about an artefact (`kernel-banzhaf/fig5`), or `None`
-/// if the claim holds or was not tested.
+/// if the claim holds, was not tested, or has no recorded reason.
 fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     if matches!(claim.verdict, Verdict::Holds | Verdict::NotTested) {
         return None;

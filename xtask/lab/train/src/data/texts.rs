@@ -61,7 +61,11 @@ fn parse(
     let columns = if matches!(reading, Reading::Words { .. }) { 3 } else { 4 };
     let records = csv::Reader::from_reader(bytes).into_records().collect::<Result<Vec<_>, _>>()?;
     for record in &records {
-        ensure!(record.len() == columns, "a row has {} columns, expected {columns}", record.len());
+        ensure!(
+            record.len() == columns,
+            "wrong number of columns in a row: {}, expected {columns}",
+            record.len()
+        );
     }
     let read: Vec<Vec<usize>> = match reading {
         Reading::Tokens { .. } => {

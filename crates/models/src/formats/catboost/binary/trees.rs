@@ -88,7 +88,7 @@ impl<'a> Trees<'a> {
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
         let condition = condition
-            .ok_or_else(|| format!("split {number} is out of range ({} splits)", self.conditions.len()))?;
+            .ok_or_else(|| format!("split {number} is out of range (splits: {})", self.conditions.len()))?;
         Ok((splits.split(*condition)?, splits.is_joint(*condition)))
     }
 
@@ -109,7 +109,7 @@ impl<'a> Trees<'a> {
         *before = leaves.end;
         let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
         let values =
-            values.ok_or_else(|| format!("leaf {} has no values ({outputs} outputs)", leaves.end - 1))?;
+            values.ok_or_else(|| format!("leaf {} has no values (outputs: {outputs})", leaves.end - 1))?;
         let weights = match self.weights.is_empty() {
             true => None,
             false => Some(self.weights.get(leaves.clone()).ok_or("some leaves have no weights")?),
@@ -132,13 +132,13 @@ impl<'a> Trees<'a> {
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {
             if !nodes.contains(&node) {
-                return Err(format!("node {} is out of range ({} nodes)", node - nodes.start, nodes.len()));
+                return Err(format!("node {} is out of range (nodes: {})", node - nodes.start, nodes.len()));
             }
             let steps = self.steps[node];
             if is_leaf || steps == [0, 0] {
                 *before += 1;
                 if before.saturating_mul(outputs) > self.values.len() {
-                    return Err(format!("leaf {before} has no values ({outputs} outputs)"));
+                    return Err(format!("leaf {before} has no values (outputs: {outputs})"));
                 }
                 let place = self.leaves[node] as u32 as usize;
                 let values = self.values.get(place..place.saturating_add(outputs));

@@ -66,8 +66,8 @@ use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
 
 /// The advice in errors for models that are not a sum of trees.
-const OTHER_WAYS: &str = "explain it as a function instead: apportion.Explainer(function, X) in Python, or \
-                          a program with --predict";
+const OTHER_WAYS: &str = "explain the model as a function instead: apportion.Explainer(function, X) in \
+                          Python, or a program with --predict COMMAND";
 
 /// The operators that may occur in the graph of a linear model. A graph with other operators is a neural
 /// network.

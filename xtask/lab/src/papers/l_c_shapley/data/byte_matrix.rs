@@ -28,9 +28,9 @@ pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
         .map(|part| part.parse().with_context(|| format!("invalid length of an axis {part:?}")))
         .collect::<Result<_>>()?;
     let &[rows, width] = &shape[..] else {
-        anyhow::bail!("expected a 2-D array, got {} dimension(s)", shape.len())
+        anyhow::bail!("expected a 2-D array, got a {}-D array", shape.len())
     };
-    ensure!(width == columns, "a row has {width} columns, expected {columns}");
+    ensure!(width == columns, "wrong number of columns in a row: {width}, expected {columns}");
     ensure!(
         rows.checked_mul(width) == Some(elements.len()),
         "found {} elements, expected {rows} × {width}",
@@ -74,7 +74,10 @@ mod tests {
         assert!(
             error(&file(&HEADER.replace("(2, 3)", "(2, x)"), &six)).contains("invalid length of an axis")
         );
-        assert!(error(&file(&HEADER.replace("(2, 3)", "(3, 2)"), &six)).contains("2 columns, expected 3"));
+        assert!(
+            error(&file(&HEADER.replace("(2, 3)", "(3, 2)"), &six))
+                .contains("columns in a row: 2, expected 3")
+        );
         assert!(error(&file(&HEADER.replace("shape", "form"), &six)).contains("does not contain a shape"));
     }
 }

@@ -40,7 +40,7 @@ impl ImageSet {
             let record = record?;
             ensure!(
                 record.len() == columns + 1,
-                "a row has {} columns, expected {}",
+                "wrong number of columns in a row: {}, expected {}",
                 record.len(),
                 columns + 1
             );
@@ -166,7 +166,7 @@ mod tests {
             ImageSet::read(text.as_bytes(), rows, (3, side), 10.0, &["a", "b"]).unwrap_err().to_string()
         };
         assert!(error(TWO, 3, 2).contains("2 images, expected 3"));
-        assert!(error(TWO, 2, 1).contains("13 columns, expected 4"));
+        assert!(error(TWO, 2, 1).contains("columns in a row: 13, expected 4"));
         assert!(error(&TWO.replace("8,9", "8,11"), 2, 2).contains("invalid pixel value 11"));
         assert!(error(&TWO.replace("8,9", "8,x"), 2, 2).contains("\"x\" is not a number"));
         assert!(

@@ -205,7 +205,11 @@ impl KnownTexts {
         let columns = if matches!(self.ids, Ids::Given(_)) { 4 } else { 3 };
         let mut sentences = Vec::with_capacity(self.rows.0);
         for record in records {
-            ensure!(record.len() == columns, "a row has {} columns, expected {columns}", record.len());
+            ensure!(
+                record.len() == columns,
+                "wrong number of columns in a row: {}, expected {columns}",
+                record.len()
+            );
             let id =
                 |cell: &str| cell.parse::<usize>().with_context(|| format!("{cell:?} is not a token ID"));
             let (tokens, ids) = match self.ids {
@@ -390,7 +394,7 @@ mod tests {
         assert!(error("dev,a b,2 3,1", &vocabulary).contains("invalid split \"dev\""));
         assert!(error("train,a b,2 3,1", &vocabulary).contains("found 1 texts"));
         let frequent = |rows: &str| format!("{:#}", IMDB.parse(rows.as_bytes(), &[]).unwrap_err());
-        assert!(frequent("s,t,i,c\ntrain,a b,2 3,1\n").contains("4 columns, expected 3"));
+        assert!(frequent("s,t,i,c\ntrain,a b,2 3,1\n").contains("columns in a row: 4, expected 3"));
         assert!(frequent("s,t,c\ntrain,a b,1\n").contains("4 tokens, expected 5000"));
     }
 
