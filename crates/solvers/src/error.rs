@@ -200,7 +200,10 @@ pub enum SolverError {
         value: f64,
     },
     /// No finite number lies between the lower and the upper bound of a coordinate.
-    #[error("invalid bounds {lower} and {upper} of coordinate {index}: no finite number lies between them")]
+    #[error(
+        "invalid bounds of coordinate {index}: no finite number is at least {lower} (the lower bound) and at \
+         most {upper} (the upper bound)"
+    )]
     Bounds {
         /// The index of the coordinate.
         index: usize,

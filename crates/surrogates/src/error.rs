@@ -71,8 +71,9 @@ pub enum SurrogateError {
     },
     /// The background rows have different weights.
     #[error(
-        "background row {row} has the weight {actual}, expected {expected}: the table method requires equal \
-         weights; repeat rows instead, remove rows of weight 0, or use another method"
+        "the regression of the table method requires equal background weights, but row {row} has {actual} of \
+         the total weight, expected {expected}; repeat rows instead, remove rows of weight 0, or use another \
+         method"
     )]
     Weights {
         /// The index of the background row.

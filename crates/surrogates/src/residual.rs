@@ -1,7 +1,7 @@
 //! The difference between a model and its surrogate, as a separate model.
 
-use apportion_games::{Background, BoxError, GameError, Model, Rows};
-use apportion_values::{Attributions, Value};
+use apportion_games::{Background, BoxError, GameError, Model, Partition, Rows};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Value};
 
 use crate::error::Result;
 use crate::surrogate::Surrogate;
@@ -89,13 +89,36 @@ impl<'a, M: Model + ?Sized> ResidualModel<'a, M> {
     ///
     /// [`GameError::Width`] for a wrong number of columns, and the errors of [`Surrogate::values`].
     pub fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions> {
-        let expected = self.surrogate.surrogate.features();
-        if rows.columns() != expected {
-            return Err(
-                GameError::Width { what: "row 0".to_owned(), actual: rows.columns(), expected }.into()
-            );
-        }
+        self.check_width(rows)?;
         self.surrogate.values(value, rows)
+    }
+}
+
+impl<M: Model + ?Sized> ResidualModel<'_, M> {
+    /// Returns the exact interaction indices of the surrogate's marginal game for rows, for features or for
+    /// `groups` of features that act as players. Contains all single players, and those coalitions of several
+    /// players whose indices are not zero.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`values`](Self::values) and of [`Exact::indices_of`](apportion_trees::Exact::indices_of).
+    pub fn indices(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>> {
+        self.check_width(rows)?;
+        self.surrogate.indices(index, order, groups, rows)
+    }
+
+    fn check_width(&self, rows: Rows<'_>) -> Result<()> {
+        let (actual, expected) = (rows.columns(), self.surrogate.surrogate.features());
+        match actual == expected {
+            true => Ok(()),
+            false => Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into()),
+        }
     }
 }
 

@@ -7,12 +7,29 @@ use apportion_values::{InteractionIndex, Interactions};
 
 use super::Explainer;
 use crate::error::ExplainError;
-#[cfg(feature = "trees")]
+use crate::game_explainer::GameExplainer;
+#[cfg(any(feature = "surrogates", feature = "trees"))]
 use crate::method::Method;
-#[cfg(feature = "trees")]
 use crate::source::Source;
 #[cfg(feature = "trees")]
 use apportion_trees::TreeError;
+
+/// Returns the interaction indices of one row, for features or groups, from its game.
+pub(super) fn indices_of_row(
+    asked: &GameExplainer,
+    source: &Source<'_>,
+    (index, order, groups): (&InteractionIndex, usize, Option<&Partition>),
+    row: &[f64],
+) -> Result<Interactions, ExplainError> {
+    let (game, _) = source.game(row)?;
+    match groups {
+        None => asked.indices(&*game, index, order),
+        Some(groups) => {
+            let game: &dyn Game = &*game;
+            asked.indices(&QuotientGame::new(game, groups)?, index, order)
+        }
+    }
+}
 
 impl Explainer<'_> {
     /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
@@ -27,7 +44,9 @@ impl Explainer<'_> {
     /// possible: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
     /// [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs) and [standard
     /// errors](Interactions::std_errors). The method learned-spectrum estimates them for trees, too. The
-    /// values of single players and the indices of pairs are estimated from the same sample.
+    /// values of single players and the indices of pairs are estimated from the same sample. [`Method::Table`]
+    /// adds such estimates for the difference of the model and a surrogate to the exact indices of the
+    /// surrogate, which is learned from the background rows.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;
@@ -68,17 +87,12 @@ impl Explainer<'_> {
                 answer => return Ok(answer?),
             }
         }
+        #[cfg(feature = "surrogates")]
+        if self.asked.method == Method::Table {
+            return self.indices_by_residual(index, order, groups, explicands);
+        }
         self.asked.check_index(index, order)?;
-        let of_row = |row: &[f64]| -> Result<Interactions, ExplainError> {
-            let (game, _) = self.source.game(row)?;
-            match groups {
-                None => self.asked.indices(&*game, index, order),
-                Some(groups) => {
-                    let game: &dyn Game = &*game;
-                    self.asked.indices(&QuotientGame::new(game, groups)?, index, order)
-                }
-            }
-        };
+        let of_row = |row: &[f64]| indices_of_row(&self.asked, &self.source, (index, order, groups), row);
         match self.source.parallel() {
             true => parallel::try_map(explicands.iter(), of_row),
             false => explicands.iter().map(of_row).collect(),

@@ -13,6 +13,8 @@ mod for_kernels;
 #[cfg(feature = "trees")]
 mod for_trees;
 mod indices;
+#[cfg(feature = "surrogates")]
+mod indices_by_residual;
 mod reduced_problem;
 #[cfg(feature = "surrogates")]
 mod table;

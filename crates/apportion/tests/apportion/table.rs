@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion::estimators::StopRule;
 use apportion::estimators::methods;
-use apportion::games::{Graph, SumOfUnanimity};
-use apportion::values::GraphValue;
+use apportion::games::{CoalitionView, Graph, SumOfUnanimity};
+use apportion::values::{GraphValue, InteractionIndex, Interactions};
 use apportion::{
     Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, Model, NullPlayers,
     Partition, Rows, RunObserver, Semivalue, SurrogateCache, Until, Value, batch_model,
@@ -215,8 +215,6 @@ fn what_it_does_not_support_is_refused() {
     let error = table(Explainer::new(&|_: &[f64]| f64::NAN, background(2)));
     assert!(matches!(error, ExplainError::Surrogates(_)), "{error}");
     let explainer = any().method(Method::Table);
-    let error = explainer.indices(&Semivalue::Shapley.into(), 2, None, Rows::new(&[0.5; FEATURES], FEATURES));
-    assert!(matches!(error.unwrap_err(), ExplainError::Index { .. }));
     assert!(explainer.explain(&[]).is_err());
     assert!(explainer.explain(&[1.0; 3]).is_err());
     let game = SumOfUnanimity::random(40, 60, 3, 1);
@@ -658,4 +656,56 @@ fn a_poor_surrogate_is_left_out_output_by_output() {
         assert!(sum(found) <= sum(without), "{chosen}");
     }
     assert!(left_out > 0);
+}
+
+#[test]
+fn interactions_of_pairs_are_those_of_the_surrogate_and_of_the_difference() {
+    // Trees explain the products of this model, which single players and their pairs do not exhaust.
+    let steps = |row: &[f64]| {
+        let sign = |x: f64| if x > 0.1 { 1.0 } else { -1.0 };
+        sign(row[0]) * sign(row[1]) * sign(row[2]) + 2.0 * sign(row[3]) * row[4].max(-0.2) + row[5]
+    };
+    let model = batch_model(2, move |rows: Rows<'_>| {
+        Ok(rows.iter().flat_map(|row| [steps(row), network(row)]).collect())
+    });
+    let rows = numbers(6 * FEATURES, 2);
+    let some_groups = groups(&[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+    for (index, groups) in
+        [(InteractionIndex::from(Semivalue::Shapley), None), (Semivalue::Banzhaf.into(), Some(&some_groups))]
+    {
+        let indices = |method, budget| {
+            let explainer = Explainer::new(&model, background(30)).method(method).budget(budget);
+            explainer.indices(&index, 2, groups, Rows::new(&rows, FEATURES)).unwrap()
+        };
+        let exact = indices(Method::Exact, Budget::Auto);
+        let error = |found: &[Interactions], output: usize| -> f64 {
+            let of_row = |(found, exact): (&Interactions, &Interactions)| -> f64 {
+                let of_coalition = |(coalition, value): (CoalitionView<'_>, &[f64])| {
+                    let exact = exact.get(&coalition.members().collect::<Vec<_>>());
+                    (value[output] - exact.map_or(0.0, |exact| exact[output])).powi(2)
+                };
+                found.iter().map(of_coalition).sum()
+            };
+            found.iter().zip(&exact).map(of_row).sum()
+        };
+        let budget = Budget::PerPlayer(20);
+        let (found, without) = (indices(Method::Table, budget), indices(Method::Auto, budget));
+        for (found, exact) in found.iter().zip(&exact) {
+            assert_eq!((found.outputs(), found.std_errors().unwrap().len()), (2, found.values().len()));
+            for (found, exact) in [
+                (found.base(), exact.base()),
+                (found.predictions(), exact.predictions()),
+                (found.constant(), exact.constant()),
+            ] {
+                assert!(found.iter().zip(exact).all(|(found, exact)| (found - exact).abs() < 1e-9));
+            }
+        }
+        for output in 0..2 {
+            let (with, without) = (error(&found, output), error(&without, output));
+            assert!(with < 1.05 * without + 1e-4, "{output}: {with} {without}");
+        }
+        // All coalitions: no surrogate is necessary.
+        let all = indices(Method::Table, Budget::Evaluations(1 << FEATURES));
+        assert!(error(&all, 0) + error(&all, 1) < 1e-18);
+    }
 }

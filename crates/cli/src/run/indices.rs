@@ -75,7 +75,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
     let samples = args.accuracy.until.is_some();
     let follows = args.checkpoint.is_some() || args.resume.is_some();
     match () {
-        () if !(matches!(args.method, Method::Auto | Method::Tree | Method::Exact)
+        () if !(matches!(args.method, Method::Auto | Method::Tree | Method::Exact | Method::Table)
             || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
         {
             refuse(

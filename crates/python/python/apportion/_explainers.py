@@ -670,8 +670,9 @@ class Explainer:
 
     def _kernel_engine(self, schema: Schema, of_engine: dict[str, Any],
                        absent: Numbers) -> _core.Explainer | None:
-        """Returns the explainer of the exact values of a kernel machine; None if the model is called as a
-        function, because it is not a kernel machine, or because the request differs from its exact values.
+        """Returns the explainer that computes exact values of the kernel machine; None if the model must be
+        called as a function, because it is not a kernel machine or the exact method does not support the
+        request (game, method, categories, explained output).
         """
         if (self._kernels is None or self._game_for(None) != "marginal" or schema.categorical()
                 or self._asked["method"] not in ("auto", "kernel-machine")

@@ -323,8 +323,9 @@ class Explanation:
 
     @property
     def certificates(self) -> Any:
-        """The certificates of the rows: a list with a dictionary for each row with a certified accuracy and
-        None for others; None if no row has one.
+        """The certificates of the rows: a list with a dictionary for each row with a certified accuracy, and
+        None for the other rows; None if no row has one. For a single selected row (`explanation[0]`), its
+        dictionary or None.
         """
         if self._certificates is None:
             return None

@@ -133,9 +133,9 @@ class Function:
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
         shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
                           f"{_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} returns different predictions for {what} as apportion passes it "
-                         f"on ({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background "
-                         "with the same types as in training, "
+        raise ModelError(f"the predictions of {self.name} for {what} as given differ from those for the rows "
+                         f"that apportion passes on ({len(rows)} of {len(given)} rows; {shown}); pass X and "
+                         "the background with the same types as in training, "
                          "or check=False to explain the rows as passed on")
 
     def __call__(self, rows: Numbers) -> Numbers:

@@ -245,4 +245,4 @@ def _members(message: bytes) -> Iterator[tuple[int, Any]]:
             at += size
             yield tag >> 3, message[at - size : at]
         else:
-            raise ValueError(f"unknown kind {kind} of a field")
+            raise ValueError(f"unknown protobuf wire type {kind} in the quantized pool")

@@ -1,12 +1,17 @@
 //! A surrogate that is prepared for its background.
 
-use apportion_games::{Background, Model, Rows};
+use apportion_games::{Background, Coalitions, Model, Partition, Rows};
 use apportion_trees::{Exact, MarginalTreeExplainer};
-use apportion_values::{Attributions, Value};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::hybrids::CheckedModel;
 use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
+
+/// Adds numbers to sums.
+fn add(sums: &mut [f64], numbers: &[f64]) {
+    sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+}
 
 /// A surrogate with its explainer, and with data of the background rows that predictions need.
 pub(crate) struct Prepared<'a> {
@@ -60,5 +65,48 @@ impl<'a> Prepared<'a> {
         let mut found = self.trees.values_of(value, rows)?;
         self.surrogate.add_linear(value, self.background, rows, &mut found);
         Ok(found)
+    }
+
+    /// Returns the exact interaction indices of the surrogate for rows. The linear part only adds to the
+    /// indices of single players and of the empty coalition.
+    pub(crate) fn indices(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>> {
+        let of_trees = self.trees.indices_of(index, order, groups, rows)?;
+        let value = match groups {
+            Some(groups) => Value::quotient(Semivalue::Shapley, groups.clone()),
+            None => Semivalue::Shapley.into(),
+        };
+        let players = value.check(rows.columns())?;
+        let outputs = self.surrogate.outputs();
+        let zeros = |count: usize| vec![0.0; count];
+        let of_row = |(row, found): (&[f64], Interactions)| {
+            let (values, ends) = (zeros(players * outputs), (zeros(outputs), zeros(outputs)));
+            let mut linear = Attributions::for_players(players, values, ends.0, ends.1);
+            let row = Rows::new(row, rows.columns());
+            self.surrogate.add_linear(&value, self.background, row, &mut linear);
+            let mut coalitions = Coalitions::new(players);
+            let mut values = linear.values;
+            for (player, own) in values.chunks_exact_mut(outputs).enumerate() {
+                coalitions.push_members([player]);
+                found.get(&[player]).into_iter().for_each(|of_trees| add(own, of_trees));
+            }
+            for (coalition, own) in found.iter().filter(|(coalition, _)| coalition.size() > 1) {
+                coalitions.push(coalition);
+                values.extend_from_slice(own);
+            }
+            let (mut base, mut prediction, mut constant) =
+                (found.base().to_vec(), found.predictions().to_vec(), found.constant().to_vec());
+            add(&mut base, &linear.base);
+            add(&mut constant, &linear.base);
+            add(&mut prediction, &linear.predictions);
+            Interactions::new((index.clone(), order), coalitions, values, base, prediction)
+                .with_constant(constant)
+        };
+        Ok(rows.iter().zip(of_trees).map(of_row).collect())
     }
 }

@@ -15,7 +15,7 @@
 //! By the specification, a missing value takes the false branch for every test, unless the node specifies
 //! otherwise. A runtime that evaluates NaN ≠ t as true takes the true branch at nodes with this test.
 
-/// The test of a node.
+/// The kind of test at a node (the mode in ONNX), or a leaf, which has no test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     AtMost,

@@ -70,7 +70,8 @@ pub(super) struct Split {
     pub(super) children: u32,
     /// The first of four slots within: two for Y of both sides, and two for P^g to them.
     pub(super) within: u32,
-    /// The slot within of Y for the side of the last split on the group; P^g to it is two slots further.
+    /// The slot within for Y of the side taken at the previous split on the group; P^g to that side is two
+    /// slots later. Not used for the first split on a group.
     pub(super) above: u32,
 }
 

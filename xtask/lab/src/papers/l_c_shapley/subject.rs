@@ -173,7 +173,7 @@ struct Kind {
     explained: usize,
 }
 
-/// Networks on texts.
+/// The text datasets, each with the way its texts are read and the network that classifies them.
 static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
     (
         &IMDB,
@@ -213,7 +213,7 @@ static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
     ),
 ];
 
-/// Networks on images.
+/// The image datasets, each with the network that classifies them.
 static ON_IMAGES: [(&KnownImages, Kind); 2] = [
     (
         &MNIST38,
