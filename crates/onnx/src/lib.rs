@@ -9,8 +9,9 @@
 //! | [`OnnxError`] | errors of files and rows |
 //!
 //! The file must have one input, of floating-point numbers or integers. The first dimension of the input is
-//! the batch (of variable or fixed size), and its other dimensions are fixed. Examples are tables `[N, 12]`,
-//! images `[N, 1, 28, 28]`, and token ids `[N, 48]`. Weights must be stored inside the file. The operators of
+//! the batch (of variable or fixed size). The sizes of the other dimensions are fixed in the file, or set with
+//! [`NetworkOptions::row_shape`]. Examples are tables `[N, 12]`, images `[N, 1, 28, 28]`, and token ids
+//! `[N, 48]`. Weights must be stored inside the file. The operators of
 //! the pure-Rust runtime [rten] are supported. If the chosen output needs any other operator, such as tree
 //! ensembles (`ai.onnx.ml`), reading the file fails with an error that names it.
 //!
@@ -29,7 +30,7 @@
 //! let network = Network::from_bytes(include_bytes!("../tests/fixtures/iris_mlp.onnx"))?;
 //! assert_eq!((network.feature_count(), network.output_count()), (4, 3));
 //!
-//! // The kind of a typical flower, and of one with small petals.
+//! // The logits of the three species, for a typical flower and for one with small petals.
 //! let logits = network.predictions(Rows::new(&[5.8, 3.0, 4.4, 1.3, 5.1, 3.5, 1.4, 0.2], 4))?;
 //! let (typical, small) = logits.split_at(3);
 //! assert!(typical[1] > typical[0]);

@@ -69,7 +69,7 @@ pub enum ProgramError {
         said: String,
     },
     /// The process still failed after the maximum number of restarts.
-    #[error("{last} (also after {restarts} restart{} of the program)", plural(*restarts))]
+    #[error("the program failed again after {restarts} restart{}: {last}", plural(*restarts))]
     Again {
         /// Number of restarts.
         restarts: usize,

@@ -125,7 +125,10 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
         }
     }
     if stated == 0 {
-        bail!("expected version {version} in at least one file, found it in none; add it to a README");
+        bail!(
+            "version {version} not found in any Cargo.toml, Cargo.lock or CITATION.cff tracked by git; add \
+             `version: {version}` to CITATION.cff"
+        );
     }
     Ok(stated)
 }

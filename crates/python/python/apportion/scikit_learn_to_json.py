@@ -599,7 +599,7 @@ def affine(coefficients, output, view):
 
 
 def linear(model, kind, view):
-    """Returns the sum of a linear model."""
+    """Returns a linear model as a `Sum`, with one affine term for each output."""
     if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear"
                                                      or len(getattr(model, "classes_", ())) > 2):
         refuse(model, "it is only linear with a linear kernel and at most two classes; LinearSVC and "
