@@ -35,11 +35,11 @@ pub enum Method {
     ///
     /// For Shapley and Banzhaf values, also of groups as players, the correction is a regression; see
     /// `apportion_surrogates::TableMethod`. For more than 10,000 rows, the surrogate is learned from 1000 of
-    /// them. For other values and weighted backgrounds, the correction is the value of the difference of model
-    /// and surrogate, by the method that [`Auto`](Self::Auto) takes for other models, or by Monte Carlo if the
-    /// budget is small. In these cases, and with a tolerance, the surrogate is learned from hybrids of the
-    /// background rows, so that the explanation of a row does not depend on the other rows. The surrogate is
-    /// left out if the standard errors are smaller without it, except with a tolerance for such values.
+    /// them. For other values and weighted backgrounds, the correction is the value of the difference of
+    /// model and surrogate, by the method that [`Auto`](Self::Auto) takes for other models, or by Monte Carlo
+    /// if the budget is small. In these cases, and with a tolerance, the surrogate is learned from hybrids of
+    /// the background rows, so that the explanation of a row does not depend on the other rows. The surrogate
+    /// is left out if the standard errors are smaller without it, except with a tolerance for such values.
     Table,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.

@@ -60,7 +60,8 @@ pub enum MediaError {
     },
     /// A token occurs twice in the vocabulary.
     #[error(
-        "duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}; tokens must be unique"
+        "duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}; tokens must be \
+         unique"
     )]
     DuplicateToken {
         /// The text of the token.

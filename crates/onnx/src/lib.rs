@@ -9,7 +9,7 @@
 //! | [`OnnxError`] | errors of files and rows |
 //!
 //! The file must have one input, of floating-point numbers or integers. The first dimension of the input is
-//! the batch (of variable or fixed size). The sizes of the other dimensions are fixed in the file, or set with
+//! the batch (of variable or fixed size). The sizes of the other dimensions are fixed in the file, or set by
 //! [`NetworkOptions::row_shape`]. Examples are tables `[N, 12]`, images `[N, 1, 28, 28]`, and token ids
 //! `[N, 48]`. Weights must be stored inside the file. The operators of
 //! the pure-Rust runtime [rten] are supported. If the chosen output needs any other operator, such as tree

@@ -107,7 +107,8 @@ fn draw(svg: &mut String, mark: &str, (x, y): (f64, f64), interval: Option<(f64,
     match mark {
         "surrogate" => writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"none\" stroke=\"#d55e00\" stroke-width=\"1.8\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"none\" stroke=\"#d55e00\" \
+             stroke-width=\"1.8\"/>"
         ),
         "estimate" => writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#0072b2\"/>"),
         _ => writeln!(

@@ -61,8 +61,8 @@ pub enum SurrogateError {
     },
     /// The regression does not compute the value.
     #[error(
-        "the regression of the table method computes Shapley and Banzhaf values of features or groups, not {} \
-         values; use auto, exact or a sampling method",
+        "the regression of the table method computes Shapley and Banzhaf values of features or groups, not \
+         {} values; use auto, exact or a sampling method",
         value.concept()
     )]
     Unsupported {

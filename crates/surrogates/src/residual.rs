@@ -11,8 +11,8 @@ use crate::table::prepared::Prepared;
 /// The difference f − g between a model and its surrogate, as a separate model.
 ///
 /// All values are linear in the game. The values of f are those of g, which are [exact](Self::values), plus
-/// those of f − g, which vary little if the surrogate is good. Any method can estimate the latter; its standard
-/// errors are then those of the sum.
+/// those of f − g, which vary little if the surrogate is good. Any method can estimate the latter; its
+/// standard errors are then those of the sum.
 ///
 /// A prediction for a row requires one prediction of the model and one of the surrogate.
 ///
@@ -101,7 +101,8 @@ impl<M: Model + ?Sized> ResidualModel<'_, M> {
     ///
     /// # Errors
     ///
-    /// The errors of [`values`](Self::values) and of [`Exact::indices_of`](apportion_trees::Exact::indices_of).
+    /// The errors of [`values`](Self::values) and of
+    /// [`Exact::indices_of`](apportion_trees::Exact::indices_of).
     pub fn indices(
         &self,
         index: &InteractionIndex,

@@ -44,9 +44,9 @@ impl Explainer<'_> {
     /// possible: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
     /// [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs) and [standard
     /// errors](Interactions::std_errors). The method learned-spectrum estimates them for trees, too. The
-    /// values of single players and the indices of pairs are estimated from the same sample. [`Method::Table`]
-    /// adds such estimates for the difference of the model and a surrogate to the exact indices of the
-    /// surrogate, which is learned from the background rows.
+    /// values of single players and the indices of pairs are estimated from the same sample.
+    /// [`Method::Table`] adds such estimates for the difference of the model and a surrogate to the exact
+    /// indices of the surrogate, which is learned from the background rows.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;

@@ -26,8 +26,8 @@ pub(super) type Lanes<const R: usize> = [f64; R];
 /// The working memory of a traversal of a tree.
 pub(super) struct Stack<const R: usize> {
     pub(super) slots: Aligned<f64, R>,
-    /// Masks of rows: a word has all bits set if its row passed all tests of a feature so far. Mask 0 contains
-    /// all rows. Each level has two more, for going left and going right.
+    /// Masks of rows: a word has all bits set if its row passed all tests of a feature so far. Mask 0
+    /// contains all rows. Each level has two more, for going left and going right.
     pub(super) masks: Aligned<u64, R>,
 }
 

@@ -185,8 +185,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns the elements of a list. Fails for a nonempty list of numbers only, which is stored differently;
-    /// see [`numbers`](Self::numbers).
+    /// Returns the elements of a list. Fails for a nonempty list of numbers only, which is stored
+    /// differently; see [`numbers`](Self::numbers).
     pub(crate) fn elements(&self) -> Result<Vec<Field<'a>>, ModelError> {
         match self.value {
             Value::List(values) => Ok(values
