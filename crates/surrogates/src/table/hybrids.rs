@@ -9,6 +9,51 @@ use super::draws::Draws;
 use super::players::Players;
 use crate::error::{Result, SurrogateError};
 
+/// The number of cells of the rows that a serial model predicts in one call.
+const CALL_CELLS: usize = 1 << 16;
+
+/// An explicand with its draws.
+pub(crate) struct Explicand<'a> {
+    /// The index of the row in the table, for messages.
+    pub(crate) index: usize,
+    pub(crate) row: &'a [f64],
+    pub(crate) players: Players,
+    pub(crate) draws: Draws,
+}
+
+impl Explicand<'_> {
+    /// Calls `set` for every feature that the first hybrid of a pair takes from the explicand.
+    pub(crate) fn each_member(&self, pair: usize, mut set: impl FnMut(usize)) {
+        for (word, mut bits) in self.draws.coalition(pair).iter().copied().enumerate() {
+            while bits != 0 {
+                let player = 64 * word + bits.trailing_zeros() as usize;
+                self.players.features(player).iter().for_each(|&feature| set(feature as usize));
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Appends the two hybrids of a pair: (x_S, z_{N∖S}) and (z_S, x_{N∖S}).
+    fn append(&self, pair: usize, background: &Background, rows: &mut Vec<f64>) {
+        let other = background.row(self.draws.background[pair] as usize);
+        let columns = other.len();
+        let start = rows.len();
+        rows.extend_from_slice(other);
+        rows.extend_from_slice(self.row);
+        let (first, second) = rows[start..].split_at_mut(columns);
+        self.each_member(pair, |feature| {
+            (first[feature], second[feature]) = (self.row[feature], other[feature]);
+        });
+    }
+
+    /// Returns the hybrids of some pairs: 2 × pairs rows.
+    pub(crate) fn hybrids(&self, pairs: impl Iterator<Item = usize>, background: &Background) -> Vec<f64> {
+        let mut rows = Vec::new();
+        pairs.for_each(|pair| self.append(pair, background, &mut rows));
+        rows
+    }
+}
+
 /// A model whose outputs are checked.
 pub(crate) struct CheckedModel<'a, M: ?Sized> {
     pub(crate) model: &'a M,
