@@ -116,7 +116,7 @@ def test_an_answer_that_changes_its_shape(numbers):
         return rows[:, 0] if model.calls < 3 else rows[:, :2]
 
     model.calls = 0
-    with pytest.raises(apportion.ModelError, match="expected 1 outputs"):
+    with pytest.raises(apportion.ModelError, match="expected 1 output "):
         apportion.explain(model, numbers[0])
 
 

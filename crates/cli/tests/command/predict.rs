@@ -83,5 +83,8 @@ fn early_stopping_is_honoured_and_said() {
         "0..5 of 100, up to the best one (best_iteration)"
     );
     let output = on("predict", &["--trees", "90..200"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the model has 100 rounds"));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("expected a range within 0..100, the rounds of the model")
+    );
 }

@@ -77,7 +77,7 @@ fn words_are_read_as_words() {
     let program = Program::start(&server, &columns, Rows::new(&[0.0, 0.0], 2), &options()).unwrap();
     let rows = [0.5, 1.0, 0.5, 0.0, 0.5, f64::NAN];
     assert_eq!(predictions(&program, &rows).unwrap(), [2.0, 1.0, 3.0]);
-    assert!(predictions(&program, &[0.5, 2.0]).unwrap_err().to_string().contains("has 2 categories"));
+    assert!(predictions(&program, &[0.5, 2.0]).unwrap_err().to_string().contains("expected 0 to 1"));
 }
 
 #[test]

@@ -143,7 +143,7 @@ class Function:
         if (1 if answer.ndim == 1 else answer.shape[1]) != self.outputs:
             raise ModelError(f"{self.name} returned an array of shape {answer.shape} for "
                              f'{_checks.counted(len(rows), "row")}, expected '
-                             f'{_checks.counted(self.outputs, "output")} as in earlier calls')
+                             f'{_checks.counted(self.outputs or 1, "output")} as in earlier calls')
         self._check(answer, rows)
         return answer.ravel()
 

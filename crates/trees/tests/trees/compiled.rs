@@ -157,7 +157,9 @@ fn damaged_files_are_refused() {
         }
         // The first leaf does not have a pattern, or has more patterns than the remaining bytes can store.
         refused(&with(64, &[0]));
-        assert!(refused(&with(64, &[0xff, 0xff, 0xff, 0xff, 0x0f])).contains("do not fit"));
+        assert!(
+            refused(&with(64, &[0xff, 0xff, 0xff, 0xff, 0x0f])).contains("the remaining bytes are too few")
+        );
         // A change of any other byte is detected, or yields another background, and never panics.
         for at in 64..content.len() {
             for byte in [0, 1, 0x7f, 0x80, 0xff] {

@@ -213,6 +213,8 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     assert!(LinearValue::from_distributions(vec![distribution()]).is_ok());
     // The distributions refer to player number 2, which does not exist in a game of 2 players.
     let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
-    assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));
+    assert!(
+        refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 distributions")
+    );
     assert!(serde_json::from_str::<LinearValue>("[[[[1],1.0]],[[[0],1.0]]]").is_ok());
 }
