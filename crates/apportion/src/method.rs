@@ -145,6 +145,25 @@ impl Method {
         matches!(self, Self::Tree | Self::KernelMachine | Self::Exact)
     }
 
+    /// Returns the method that computed interaction indices for a request of this method, given whether they
+    /// have standard errors ([`Explainer::indices`](crate::Explainer::indices)).
+    ///
+    /// ```
+    /// use apportion::Method;
+    ///
+    /// assert_eq!(Method::Auto.of_indices(true).name(), "learned-spectrum");
+    /// assert_eq!(Method::Table.of_indices(true), Method::Table);
+    /// assert_eq!(Method::Table.of_indices(false), Method::Exact);
+    /// ```
+    pub fn of_indices(self, has_errors: bool) -> Self {
+        match (self, has_errors) {
+            (Self::Tree, _) => Self::Tree,
+            (_, false) => Self::Exact,
+            (Self::Table, true) => Self::Table,
+            (_, true) => Self::By(&methods::LEARNED_SPECTRUM),
+        }
+    }
+
     /// Returns whether the method supports `value`.
     pub fn computes(self, value: &Value) -> bool {
         match self {

@@ -1,6 +1,6 @@
 //! Conversion of explanations to dictionaries of arrays.
 
-use apportion::estimators::{StopRule, methods};
+use apportion::estimators::StopRule;
 use apportion::results::{Certified, interval_factor};
 use apportion::values::Interactions;
 use apportion::{Explanation, Method, trees};
@@ -38,8 +38,12 @@ pub(crate) fn of_exact<'py>(
 }
 
 /// Returns a dictionary with the interactions of all pairs for each row, and with standard errors if they are
-/// estimates. Here, the base value is listed for each row: rows × outputs.
-pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult<Bound<'py, PyDict>> {
+/// estimates. `method` is the requested method. Here, the base value is listed for each row: rows × outputs.
+pub(crate) fn of_pairs<'py>(
+    py: Python<'py>,
+    method: Method,
+    found: &[Interactions],
+) -> PyResult<Bound<'py, PyDict>> {
     let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
     for row in found {
         let matrix = row.matrix();
@@ -49,8 +53,7 @@ pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult
         predictions.extend(row.predictions());
     }
     let are_estimates = found.iter().any(|row| row.std_errors().is_some());
-    let method = if are_estimates { Method::By(&methods::LEARNED_SPECTRUM) } else { Method::Exact };
-    let told = of_exact(py, method, values, base, predictions)?;
+    let told = of_exact(py, method.of_indices(are_estimates), values, base, predictions)?;
     told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, errors)))?;
     Ok(told)
 }

@@ -431,7 +431,11 @@ impl Explainer {
             Backend::KernelMachine(explainer) => {
                 let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
                 let found = pool.get().run(py, || explainer.indices(&index, 2, groups, rows))?;
-                return explained::of_pairs(py, &found.map_err(|error| of_explaining(py, &error))?);
+                return explained::of_pairs(
+                    py,
+                    self.asked.method(),
+                    &found.map_err(|error| of_explaining(py, &error))?,
+                );
             }
         };
         let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
@@ -487,7 +491,7 @@ impl Explainer {
             self.on_function(function, &ServedModel { line, function })?.indices(&index, 2, groups, rows)
         })?;
         let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
-        explained::of_pairs(py, &found)
+        explained::of_pairs(py, self.asked.method(), &found)
     }
 
     fn on_function<'m>(

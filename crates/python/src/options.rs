@@ -62,6 +62,13 @@ pub(crate) struct ResolvedRequest {
     options: Options,
 }
 
+impl ResolvedRequest {
+    /// Returns the requested method.
+    pub(crate) fn method(&self) -> Method {
+        self.options.method
+    }
+}
+
 impl Request {
     /// Returns the request, resolved for this number of players.
     pub(crate) fn resolve(&mut self, py: Python<'_>, players: usize) -> PyResult<ResolvedRequest> {

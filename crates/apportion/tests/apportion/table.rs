@@ -464,7 +464,7 @@ fn groups(sizes: &[usize]) -> Partition {
 /// Returns the sum of squared errors relative to that of the values, and the share of values in their 95%
 /// intervals, of methods with these budgets.
 fn errors(value: &Value, method: Method, budget: Budget, background: &Background) -> (f64, f64) {
-    let rows = numbers(24 * FEATURES, 2);
+    let rows = numbers(16 * FEATURES, 2);
     let explained = |method: Method, budget| {
         let explainer = Explainer::new(&network, background.clone()).value(value.clone()).seed(5);
         explain(explainer.method(method).budget(budget), &rows)
@@ -525,10 +525,10 @@ fn other_values_are_those_of_the_surrogate_and_of_the_difference() {
 
 #[test]
 fn rows_with_other_values_are_independent() {
-    let rows = numbers(9 * FEATURES, 2);
+    let rows = numbers(5 * FEATURES, 2);
     for value in other_values() {
         let explainer = || {
-            let explainer = Explainer::new(&network, background(20)).value(value.clone());
+            let explainer = Explainer::new(&network, background(10)).value(value.clone());
             explainer.method(Method::Table).budget(Budget::PerPlayer(12))
         };
         let whole = explain_in_threads(&explainer(), &rows, 3);
@@ -541,17 +541,17 @@ fn rows_with_other_values_are_independent() {
         };
         explainer.explain_each(Rows::new(&rows, FEATURES), receive).unwrap();
         assert_eq!(whole, each);
-        let mut stored = vec![None; 9];
-        let mut one = whole[3].clone();
+        let mut stored = vec![None; 5];
+        let mut one = whole[2].clone();
         one.seed = Some(9);
-        stored[3] = Some(one);
+        stored[2] = Some(one);
         let followed = explainer.explain_rows_followed(Rows::new(&rows, FEATURES), &Stored(stored)).unwrap();
-        assert_eq!((followed[3].seed, &followed[4..]), (Some(9), &whole[4..]));
+        assert_eq!((followed[2].seed, &followed[3..]), (Some(9), &whole[3..]));
         for (row, explanation) in rows.chunks_exact(FEATURES).zip(&whole) {
             assert_eq!(&explainer.explain(row).unwrap(), explanation);
             assert_eq!(explanation.method, "table");
             assert!((explanation.prediction[0] - network(row)).abs() < 1e-12);
-            let plan = explainer.plan(9, Rows::new(&rows, FEATURES)).unwrap();
+            let plan = explainer.plan(5, Rows::new(&rows, FEATURES)).unwrap();
             assert!(explanation.evaluations <= plan.max_evaluations.unwrap());
         }
     }
@@ -559,15 +559,15 @@ fn rows_with_other_values_are_independent() {
 
 #[test]
 fn certificates_hold_for_all_values() {
-    let rows = numbers(8 * FEATURES, 2);
+    let rows = numbers(5 * FEATURES, 2);
     let regressed = [Value::from(Semivalue::Shapley), Semivalue::Banzhaf.into()];
     for (at, value) in regressed.into_iter().chain(other_values()).enumerate() {
         let explainer = |method| {
-            let explainer = Explainer::new(&network, background(20)).value(value.clone()).method(method);
+            let explainer = Explainer::new(&network, background(12)).value(value.clone()).method(method);
             explainer.until(Until::relative(0.05))
         };
         let found = explain(explainer(Method::Table), &rows);
-        let exact = Explainer::new(&network, background(20)).value(value.clone()).method(Method::Exact);
+        let exact = Explainer::new(&network, background(12)).value(value.clone()).method(Method::Exact);
         let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
         let mut wrong = 0;
         for (found, exact) in found.iter().zip(explain(exact, &rows)) {

@@ -79,7 +79,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
         {
             refuse(
-                "interaction indices require --method tree, exact (all coalitions) or learned-spectrum \
+                "interaction indices require --method tree, exact (all coalitions), learned-spectrum or table \
                  (estimates); remove --method",
             )
         }
@@ -139,7 +139,11 @@ pub(crate) fn run(
             heading: Heading {
                 value: index.to_string(),
                 game: game.name().to_owned(),
-                method: if has_errors { methods::LEARNED_SPECTRUM.name().to_owned() } else { String::new() },
+                method: if has_errors {
+                    args.method.of_indices(true).name().to_owned()
+                } else {
+                    String::new()
+                },
                 is_efficient: false,
                 facts: named(about),
                 outputs: match class {

@@ -73,6 +73,17 @@ fn other_values_and_tolerances_are_explained_and_resumed() {
 }
 
 #[test]
+fn interactions_of_pairs_are_estimated() {
+    let pairs = ["--interactions=shapley", "--order", "2", "--budget", "10n"];
+    let found = json(&table(&[&["--method", "table"][..], &pairs].concat()));
+    assert_eq!(found["method"].as_str(), Some("table"));
+    let without = json(&table(&[&["--method", "learned-spectrum"][..], &pairs].concat()));
+    assert_eq!(without["method"].as_str(), Some("learned-spectrum"));
+    let count = |found: &Value| found["explanations"].as_array().unwrap().len();
+    assert_eq!((count(&found), count(&without)), (60, 60));
+}
+
+#[test]
 fn what_the_table_method_does_not_support_is_refused() {
     for (more, expected) in [
         (&["--game", "gaussian"][..], "the marginal game"),

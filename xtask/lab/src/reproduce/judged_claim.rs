@@ -273,7 +273,7 @@ mod tests {
         let text = std::fs::read_to_string(page(folder.path())).unwrap();
         std::fs::write(page(folder.path()), text.replacen("of 2 cases 2", "of 2 cases 1", 1)).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
-        assert!(message.contains("claims.json.gz in 1 lines"), "{message}");
+        assert!(message.contains("different lines: 1"), "{message}");
         std::fs::write(page(folder.path()), text).unwrap();
 
         let mut artefacts = read(&path(folder.path())).unwrap();

@@ -70,7 +70,7 @@ mod tests {
             error(&file(&HEADER.replace("False", "True"), &six))
                 .contains("expected bytes in row-major order")
         );
-        assert!(error(&file(&HEADER.replace("(2, 3)", "(2,)"), &six)).contains("got 1 dimension"));
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(2,)"), &six)).contains("got a 1-D array"));
         assert!(
             error(&file(&HEADER.replace("(2, 3)", "(2, x)"), &six)).contains("invalid length of an axis")
         );
