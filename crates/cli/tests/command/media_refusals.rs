@@ -42,7 +42,7 @@ fn images_of_another_size_or_number_of_channels_are_refused() {
         ("colour.png", 8, 8, 3, "8 × 8 × 3"),
         ("pixel.png", 1, 1, 1, "1 × 1"),
     ] {
-        file(&bench, &[says, "convert"], &bench.file(name, png(height, width, channels)));
+        file(&bench, &[says, "use the same"], &bench.file(name, png(height, width, channels)));
     }
     refuses(&bench, 1, &["8 × 8", "4 × 6 × 3"], &on_image("colours.onnx", "digit.png", &[]));
     refuses(&bench, 1, &["rows of 64 numbers", "4 × 6"], &on_image("flat.onnx", "colours.png", &[]));
@@ -85,7 +85,7 @@ fn models_that_take_no_images_or_no_texts_are_refused() {
         &["cannot read the model"],
         &["explain-image", "--model", &cut, "--image", &fixture("digit.png")],
     );
-    image(&bench, 1, &["[28, 28]", "[N, 1, 8, 8]"], &["--row-shape", "28,28"]);
+    image(&bench, 1, &["[28, 28]", "[1, 8, 8]"], &["--row-shape", "28,28"]);
     image(&bench, 1, &["unknown output \"logits\"", "y"], &["--model-output", "logits"]);
 }
 
@@ -236,7 +236,7 @@ fn options_of_images_that_make_no_sense_are_refused() {
         image(&bench, 2, says, options);
     }
     for (says, options) in [
-        (&["patches of 9 × 9 pixels", "1 to 8"][..], &["--patch", "9"][..]),
+        (&["patches of 9 × 9 pixels", "at most 8"][..], &["--patch", "9"][..]),
         (&["the reference has shape", "× 3 (height"], &["--reference", "0,0.5,1"]),
         (&["channels", "1"], &["--pixels", "0,1,0,1,0,1"]),
     ] {
