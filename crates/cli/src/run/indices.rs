@@ -79,8 +79,8 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
         {
             refuse(
-                "interaction indices require --method tree, exact (all coalitions), learned-spectrum or table \
-                 (estimates); remove --method",
+                "interaction indices require --method tree, exact (all coalitions), learned-spectrum or \
+                 table (estimates); remove --method",
             )
         }
         () if args.summary => {
