@@ -41,9 +41,11 @@ impl TableMethod {
     ///
     /// # Errors
     ///
-    /// The errors of [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
-    /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
-    /// another background or from another model.
+    /// The errors of [`explain`](Self::explain);
+    /// [`OtherBackground`](crate::SurrogateError::OtherBackground),
+    /// [`OtherModel`](crate::SurrogateError::OtherModel) and
+    /// [`OtherShape`](crate::SurrogateError::OtherShape) if the surrogate was learned for another background
+    /// or from another model.
     pub fn with_surrogate<'a, M: Model + ?Sized>(
         &self,
         surrogate: &'a Surrogate,
@@ -61,7 +63,8 @@ impl TableMethod {
     ///
     /// # Errors
     ///
-    /// Same as [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
+    /// Same as [`with_surrogate`](Self::with_surrogate), except
+    /// [`OtherModel`](crate::SurrogateError::OtherModel).
     pub fn with_unchecked_surrogate<'a, M: Model + ?Sized>(
         &self,
         surrogate: &'a Surrogate,
