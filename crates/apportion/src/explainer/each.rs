@@ -101,10 +101,8 @@ impl Explainer<'_> {
         if self.uses_residual() {
             return None;
         }
-        let is_one_table =
-            self.asked.method == Method::Table && self.surrogate.is_none() && self.asked.until.is_none();
         let of_rows = ROWS_PER_THREAD * rayon::current_num_threads();
-        self.uses_table().then_some(if is_one_table { rows.max(1) } else { of_rows })
+        self.uses_table().then_some(if self.explains_rows_together() { rows.max(1) } else { of_rows })
     }
 
     #[cfg(not(feature = "surrogates"))]

@@ -1,6 +1,6 @@
 //! Interaction indices of coalitions of features.
 
-use apportion_games::{Game, Partition, QuotientGame, Rows, parallel};
+use apportion_games::{Game, Partition, QuotientGame, Rows};
 #[cfg(feature = "trees")]
 use apportion_values::MAX_PLAYERS;
 use apportion_values::{InteractionIndex, Interactions};
@@ -93,9 +93,6 @@ impl Explainer<'_> {
         }
         self.asked.check_index(index, order)?;
         let of_row = |row: &[f64]| indices_of_row(&self.asked, &self.source, (index, order, groups), row);
-        match self.source.parallel() {
-            true => parallel::try_map(explicands.iter(), of_row),
-            false => explicands.iter().map(of_row).collect(),
-        }
+        self.map_rows(explicands, of_row)
     }
 }

@@ -1,7 +1,7 @@
 //! Interaction indices by a surrogate with exact indices, and estimates for the difference of the model and
 //! the surrogate.
 
-use apportion_games::{CoalitionView, Model, Partition, Rows, Shared, parallel};
+use apportion_games::{CoalitionView, Model, Partition, Rows, Shared};
 use apportion_values::{InteractionIndex, Interactions};
 
 use super::Explainer;
@@ -28,20 +28,13 @@ impl Explainer<'_> {
         let budget = asked.budget.evaluations_for_pairs(players);
         let all = 1usize.checked_shl(players as u32);
         let enumerates = asked.check_index(index, order)?.is_none() || all.is_some_and(|all| all <= budget);
-        let each = |of_row: &(dyn Fn(&[f64]) -> Result<Interactions, ExplainError> + Sync)| match self
-            .source
-            .parallel()
-        {
-            true => parallel::try_map(explicands.iter(), of_row),
-            false => explicands.iter().map(of_row).collect(),
-        };
         let what = (index, order, groups);
         if enumerates || explicands.is_empty() {
-            return each(&|row| indices_of_row(&asked, &self.source, what, row));
+            return self.map_rows(explicands, |row| indices_of_row(&asked, &self.source, what, row));
         }
         self.with_residual(&|residual| {
             let source = Source::Model(Shared::from(residual as &dyn Model), background.clone());
-            each(&|row| {
+            self.map_rows(explicands, |row| {
                 let found = indices_of_row(&asked, &source, what, row)?;
                 let exact = residual.indices(index, order, groups, Rows::new(row, explicands.columns()))?;
                 Ok(exact.first().map_or_else(|| found.clone(), |exact| sum(&found, exact)))

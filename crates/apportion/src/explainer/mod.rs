@@ -389,6 +389,19 @@ impl<'a> Explainer<'a> {
         explained
     }
 
+    /// Calls `explain` for each row: in parallel if the model can be called from several threads, otherwise
+    /// one by one.
+    fn map_rows<T: Send>(
+        &self,
+        explicands: Rows<'_>,
+        explain: impl Fn(&[f64]) -> Result<T, ExplainError> + Sync,
+    ) -> Result<Vec<T>, ExplainError> {
+        match self.source.parallel() {
+            true => parallel::try_map(explicands.iter(), explain),
+            false => explicands.iter().map(explain).collect(),
+        }
+    }
+
     /// Returns the error for an empty slice, which does not contain a row.
     fn no_explicand(&self) -> ExplainError {
         let expected = match &self.source {

@@ -90,6 +90,16 @@ impl<'a> Explainer<'a> {
         self
     }
 
+    /// Returns whether the rows of a call form one table, so that the values of a row depend on the other
+    /// rows: with [`Method::Table`] for Shapley and Banzhaf values, without a [surrogate](Self::surrogate), a
+    /// tolerance or weights of the background rows.
+    pub fn explains_rows_together(&self) -> bool {
+        self.asked.method == Method::Table
+            && self.surrogate.is_none()
+            && self.asked.until.is_none()
+            && !self.uses_residual()
+    }
+
     /// Returns whether the regression of the table method is used.
     pub(super) fn uses_table(&self) -> bool {
         self.asked.method == Method::Table && !self.uses_residual() || self.chooses_table()

@@ -6,7 +6,7 @@
 //! [`Anytime`](apportion_estimators::Anytime).
 
 use apportion_estimators::{Explanation, InterimCheck, StopRule, Until};
-use apportion_games::{GameError, Model, Rows, parallel};
+use apportion_games::{GameError, Model, Rows};
 use apportion_surrogates::{LearnedTable, TableMethod};
 
 use super::Explainer;
@@ -34,11 +34,7 @@ impl Explainer<'_> {
         until: &Until,
         rows: Rows<'_>,
     ) -> Result<Vec<Explanation>, ExplainError> {
-        let explain = |row: &[f64]| self.explain_row_until(learned, until, row);
-        match self.source.parallel() {
-            true => parallel::try_map(rows.iter(), explain),
-            false => rows.iter().map(explain).collect(),
-        }
+        self.map_rows(rows, |row| self.explain_row_until(learned, until, row))
     }
 
     fn explain_row_until(

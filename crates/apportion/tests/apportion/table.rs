@@ -709,3 +709,15 @@ fn interactions_of_pairs_are_those_of_the_surrogate_and_of_the_difference() {
         assert!(error(&all, 0) + error(&all, 1) < 1e-18);
     }
 }
+
+#[test]
+fn only_tables_without_a_surrogate_are_explained_together() {
+    let explainer = || Explainer::new(&network, background(10)).method(Method::Table);
+    assert!(explainer().explains_rows_together());
+    assert!(explainer().value(Semivalue::Banzhaf).explains_rows_together());
+    let surrogate = explainer().learn(Rows::new(&numbers(20 * FEATURES, 2), FEATURES)).unwrap();
+    assert!(!explainer().surrogate(&surrogate).explains_rows_together());
+    assert!(!explainer().until(Until::relative(0.1)).explains_rows_together());
+    assert!(!explainer().value(Value::owen(groups(&[6, 6]))).explains_rows_together());
+    assert!(!explainer().method(Method::Auto).explains_rows_together());
+}

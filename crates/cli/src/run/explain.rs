@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     plan::check(&plan, args.budget, "feature")?;
     let (method, budget) = (plan.method, plan.budget);
     game::note_what_was_chosen(args, game, &input);
-    let explainer = if args.method == Method::Table && batches.rows_of_each().is_some() {
+    let explainer = if explainer.explains_rows_together() && batches.rows_of_each().is_some() {
         let sample = batches.first(LEARNING_ROWS);
         let name = |row: usize| format!("row {row}");
         check_for_model(&input, sample, name)?;
