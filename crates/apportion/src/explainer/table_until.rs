@@ -20,6 +20,8 @@ const SPENT: (f64, f64) = (0.75, 0.04);
 const GROWTH: (f64, f64) = (1.5, 4.0);
 /// The factor by which a budget exceeds the budget that is predicted to reach the tolerance.
 const MARGIN: f64 = 1.2;
+/// The size of values, relative to the outputs, up to which they are rounding errors.
+const ROUNDING: f64 = 1e-14;
 /// If a budget covers at least this fraction of all coalitions, all of them are evaluated.
 const NEARLY_ALL: f64 = 0.3;
 /// If the residual sum of squares of some output is at most this fraction of the sum of squares of
@@ -72,7 +74,12 @@ impl Explainer<'_> {
             let is_reached = certificate.stopped_by == StopRule::Tolerance;
             let left_rows = most.saturating_sub(model_rows);
             let is_exhausted = left_rows < budget.max(TableMethod::MIN_BUDGET);
-            if is_reached || is_exhausted || checks.len() >= until.interim_checks {
+            // The values of a constant model are rounding errors, so a relative tolerance is undefined.
+            let is_flat = explanation.values.iter().all(|value| value.abs() <= ROUNDING * size.sqrt());
+            if !is_reached && is_flat {
+                certificate.stopped_by = StopRule::NoScale;
+            }
+            if is_reached || is_exhausted || is_flat || checks.len() >= until.interim_checks {
                 if !is_reached && !is_exhausted && certificate.stopped_by == StopRule::Budget {
                     certificate.stopped_by = StopRule::MaxChecks;
                 }

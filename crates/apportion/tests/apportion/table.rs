@@ -600,6 +600,19 @@ fn a_tolerance_ends_at_the_budget() {
     let found = explainer(Until::relative(0.001).with_budget(Some(500)));
     assert_eq!(found.certificate.unwrap().stopped_by, StopRule::Budget);
     assert!(found.evaluations <= 500 && found.evaluations > 300, "{}", found.evaluations);
+    for constant in [7.0, 7.3, -1e9 / 3.0, 0.0] {
+        let model = |_: &[f64]| constant;
+        for rows in [12, 20] {
+            let explainer = Explainer::new(&model, background(rows)).method(Method::Table);
+            let found = explainer.until(Until::relative(0.1)).explain(&numbers(FEATURES, 2)).unwrap();
+            let stopped_by = found.certificate.unwrap().stopped_by;
+            assert!(
+                matches!(stopped_by, StopRule::NoScale | StopRule::Tolerance),
+                "{constant}: {stopped_by:?}"
+            );
+            assert!(found.evaluations < 60, "{constant}: {}", found.evaluations);
+        }
+    }
     let found = explainer(Until::relative(0.001).with_looks(2));
     let certificate = found.certificate.unwrap();
     assert_eq!((certificate.stopped_by, certificate.interim_checks.len()), (StopRule::MaxChecks, 2));
