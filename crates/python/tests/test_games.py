@@ -35,6 +35,18 @@ def test_a_game_of_ones_own():
     assert np.isclose(owen.values.sum(), 9)
 
 
+def test_values_that_differ_by_rounding_are_repeated():
+    rng = np.random.default_rng(1)
+
+    def on_threads(coalitions):
+        return coalitions.sum(axis=1) ** 2 * (1 + 1e-12 * rng.standard_normal(len(coalitions)))
+
+    found = apportion.Game(on_threads, players=4).explain()
+    assert np.allclose(found.values, 4, rtol=1e-9)
+    with pytest.raises(apportion.ModelError, match="not deterministic"):
+        apportion.Game(lambda coalitions: coalitions.sum(axis=1) + 1e-3 * rng.random(len(coalitions)), 4)
+
+
 def test_games_that_are_none():
     with pytest.raises(apportion.ModelError, match="not deterministic"):
         apportion.Game(lambda coalitions: np.random.default_rng().random(len(coalitions)), players=3)

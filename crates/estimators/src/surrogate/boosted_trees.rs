@@ -50,6 +50,11 @@ impl Growth {
 /// The minimum gain of a split, in units of the variance of the targets.
 const MIN_GAIN: f32 = 1e-6;
 
+/// The number of columns of a histogram that are summed together.
+const COLUMNS: usize = 16;
+/// The number of players that a mask can represent.
+const MASK_BITS: usize = u64::BITS as usize;
+
 /// A node: a split, or a leaf.
 #[derive(Debug, Clone, Copy)]
 enum Node {
@@ -70,32 +75,25 @@ pub(crate) struct BoostedTrees {
     trees: Vec<Vec<Node>>,
 }
 
-/// Coalitions as rows of zeros and ones, padded to a multiple of eight columns.
+/// Coalitions as rows of zeros and ones, in blocks of [`COLUMNS`] columns.
 pub(crate) struct Rows {
     players: usize,
-    width: usize,
     len: usize,
-    entries: Vec<f32>,
+    /// For each block of columns, all rows of the block.
+    entries: Vec<[f32; COLUMNS]>,
 }
 
 impl Rows {
     /// Creates the rows from consecutive signs of `players` players each.
     pub(crate) fn of_signs(players: usize, signs: impl Iterator<Item = f64>) -> Self {
-        let width = players.next_multiple_of(8);
-        let mut entries = Vec::new();
-        let mut len = 0;
-        for (at, sign) in signs.enumerate() {
-            let player = at % players;
-            if player == 0 {
-                entries.resize(entries.len() + width, 0.0);
-                len += 1;
-            }
-            if sign > 0.0 {
-                let row = entries.len() - width;
-                entries[row + player] = 1.0;
-            }
+        let present: Vec<bool> = signs.map(|sign| sign > 0.0).collect();
+        let len = present.len() / players.max(1);
+        let mut entries = vec![[0.0; COLUMNS]; players.div_ceil(COLUMNS) * len];
+        for (at, _) in present.iter().enumerate().filter(|(_, is_present)| **is_present) {
+            let (row, player) = (at / players, at % players);
+            entries[player / COLUMNS * len + row][player % COLUMNS] = 1.0;
         }
-        Self { players, width, len, entries }
+        Self { players, len, entries }
     }
 
     /// Returns the number of rows.
@@ -103,18 +101,20 @@ impl Rows {
         self.len
     }
 
-    fn row(&self, index: u32) -> &[f32] {
-        &self.entries[index as usize * self.width..][..self.width]
+    /// Returns the blocks of columns, each with all rows.
+    fn blocks(&self) -> std::slice::ChunksExact<'_, [f32; COLUMNS]> {
+        self.entries.chunks_exact(self.len.max(1))
     }
 
     fn has(&self, index: u32, player: u16) -> bool {
-        self.entries[index as usize * self.width + player as usize] != 0.0
+        let (block, column) = (player as usize / COLUMNS, player as usize % COLUMNS);
+        self.entries[block * self.len + index as usize][column] != 0.0
     }
 }
 
 /// The sum of the residuals and the number of rows of a node: in total, and for the rows that contain each
 /// player.
-#[derive(Clone)]
+#[derive(Default)]
 struct Histogram {
     sums: Vec<f32>,
     counts: Vec<f32>,
@@ -123,33 +123,36 @@ struct Histogram {
 }
 
 impl Histogram {
-    fn new(rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
-        let mut histogram =
-            Self { sums: vec![0.0; rows.width], counts: vec![0.0; rows.width], sum: 0.0, count: 0.0 };
+    /// Returns a histogram of the rows `of_node`, in the memory of another one.
+    fn refilled(mut self, rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
         Cancellation::check();
-        for &index in of_node {
-            histogram.add(rows.row(index), residuals[index as usize]);
+        self.sums.clear();
+        self.counts.clear();
+        for block in rows.blocks() {
+            // The sums of a block stay in registers.
+            let (mut sums, mut counts) = ([0.0f32; COLUMNS], [0.0f32; COLUMNS]);
+            for &index in of_node {
+                let residual = residuals[index as usize];
+                let entries = &block[index as usize];
+                for ((sum, count), entry) in sums.iter_mut().zip(&mut counts).zip(entries) {
+                    *sum += residual * entry;
+                    *count += entry;
+                }
+            }
+            self.sums.extend(sums);
+            self.counts.extend(counts);
         }
-        histogram
+        self.sum = of_node.iter().fold(0.0, |sum, &index| sum + residuals[index as usize]);
+        self.count = of_node.len() as f32;
+        self
     }
 
-    #[inline]
-    fn add(&mut self, row: &[f32], residual: f32) {
-        self.sum += residual;
-        self.count += 1.0;
-        for ((sum, count), entry) in self.sums.iter_mut().zip(&mut self.counts).zip(row) {
-            *sum += residual * entry;
-            *count += entry;
-        }
-    }
-
-    /// Returns the difference between this histogram and `other`.
-    fn without(mut self, other: &Self) -> Self {
+    /// Subtracts another histogram.
+    fn subtract(&mut self, other: &Self) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count -= other);
         self.sum -= other.sum;
         self.count -= other.count;
-        self
     }
 
     /// Returns the best player to split on, and the gain of the split, or `None` if no split gains enough.
@@ -191,29 +194,18 @@ impl BoostedTrees {
         if !(scale > 0.0 && rows.players > 0) {
             return Self { base, scale: 0.0, trees: Vec::new() };
         }
-        let mut residuals: Vec<f32> = targets.iter().map(|target| ((target - base) / scale) as f32).collect();
+        let residuals = targets.iter().map(|target| ((target - base) / scale) as f32).collect();
+        let mut grower = Grower { rows, boosting, growth, residuals, unused: Vec::new(), second: Vec::new() };
         let mut order: Vec<u32> = (0..rows.len as u32).collect();
         let mut trees = Vec::with_capacity(boosting.trees);
         for _ in 0..boosting.trees {
             let mut nodes = Vec::new();
-            let histogram = Histogram::new(rows, &order, &residuals);
+            let histogram = grower.histogram(&order);
             match growth.max_leaves {
                 None => {
-                    let depth = boosting.depth;
-                    let how = (boosting.rate as f32, &growth);
-                    grow(rows, &mut order, &mut residuals, histogram, depth, how, &mut nodes);
+                    grower.grow(&mut order, histogram, boosting.depth, &mut nodes);
                 }
-                Some(most) => {
-                    grow_by_gain(
-                        rows,
-                        &mut order,
-                        &mut residuals,
-                        histogram,
-                        boosting,
-                        (most, &growth),
-                        &mut nodes,
-                    );
-                }
+                Some(max_leaves) => grower.grow_by_gain(&mut order, histogram, max_leaves, &mut nodes),
             }
             if let [Node::Leaf(_)] = nodes[..] {
                 break;
@@ -259,63 +251,50 @@ impl BoostedTrees {
     pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
-        for nodes in &self.trees {
-            Cancellation::check();
-            let players = players(nodes);
-            debug_assert!(players.len() <= 64, "a tree supports at most 64 players, got {}", players.len());
-            for (mask, coefficient) in expand(nodes, 0, &players) {
-                let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
-                let product = Product::from_players(members.map(|at| usize::from(players[at])));
-                *found.entry(product).or_insert(0.0) += self.scale * coefficient;
+        let players = players(self.trees.iter().flatten());
+        // If few players occur in all trees together, products become masks before they are merged.
+        if players.len() <= MASK_BITS {
+            self.add_spectrum(&self.trees, &players, &mut found);
+        } else {
+            for tree in &self.trees {
+                self.add_spectrum(std::slice::from_ref(tree), &self::players(tree), &mut found);
             }
         }
         let mut spectrum: Vec<(Product, f64)> = found.into_iter().collect();
         spectrum.sort_unstable_by_key(|(product, _)| *product);
         spectrum
     }
+
+    /// Adds the Walsh coefficients of trees that split on no other than the given players.
+    fn add_spectrum(&self, trees: &[Vec<Node>], players: &[u16], found: &mut HashMap<Product, f64>) {
+        assert!(players.len() <= MASK_BITS, "at most 64 players have masks, got {}", players.len());
+        let mut sums: HashMap<u64, f64> = HashMap::new();
+        let mut expansion = Expansion::default();
+        for nodes in trees {
+            Cancellation::check();
+            expansion.expand(nodes, 0, players);
+            for (mask, coefficient) in expansion.terms.drain(..) {
+                *sums.entry(mask).or_insert(0.0) += self.scale * coefficient;
+            }
+        }
+        for (mask, coefficient) in sums {
+            let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
+            let product = Product::from_players(members.map(|at| usize::from(players[at])));
+            *found.entry(product).or_insert(0.0) += coefficient;
+        }
+    }
 }
 
-/// Grows the node that contains the rows `order`, subtracts its predictions from their residuals, and returns
-/// its index.
-fn grow(
-    rows: &Rows,
-    order: &mut [u32],
-    residuals: &mut [f32],
-    histogram: Histogram,
-    depth: usize,
-    (rate, growth): (f32, &Growth),
-    nodes: &mut Vec<Node>,
-) -> u32 {
-    let at = nodes.len();
-    let split = if depth == 0 { None } else { histogram.best(rows.players, growth) };
-    let Some((player, _)) = split else {
-        let value = histogram.leaf(rate, growth);
-        order.iter().for_each(|&index| residuals[index as usize] -= value);
-        nodes.push(Node::Leaf(value));
-        return at as u32;
-    };
-    nodes.push(Node::Leaf(0.0));
-    let middle = partition(order, |index| !rows.has(index, player));
-    let (without, with) = order.split_at_mut(middle);
-    let (histogram_without, histogram_with) = if depth == 1 {
-        // Leaves only need the sums of their histogram.
-        let (sum, count) = (histogram.sums[player as usize], histogram.counts[player as usize]);
-        let of = |sum, count| Histogram { sums: Vec::new(), counts: Vec::new(), sum, count };
-        (of(histogram.sum - sum, histogram.count - count), of(sum, count))
-    } else if without.len() <= with.len() {
-        let less = Histogram::new(rows, without, residuals);
-        let more = histogram.without(&less);
-        (less, more)
-    } else {
-        let less = Histogram::new(rows, with, residuals);
-        let more = histogram.without(&less);
-        (more, less)
-    };
-    let how = (rate, growth);
-    let absent = grow(rows, without, residuals, histogram_without, depth - 1, how, nodes);
-    let present = grow(rows, with, residuals, histogram_with, depth - 1, how, nodes);
-    nodes[at] = Node::Split { player, absent, present };
-    at as u32
+/// Grows trees one after the other, in reused memory.
+struct Grower<'a> {
+    rows: &'a Rows,
+    boosting: Boosting,
+    growth: Growth,
+    residuals: Vec<f32>,
+    /// Histograms that are not in use.
+    unused: Vec<Histogram>,
+    /// The rows of the second part of a partition.
+    second: Vec<u32>,
 }
 
 /// A leaf that may be split: its index among the nodes, the range of its rows in `order`, and its depth.
@@ -327,68 +306,110 @@ struct Open {
     split: Option<(u16, f32)>,
 }
 
-/// Grows a tree leaf by leaf, with the largest gain first, and subtracts its predictions from the residuals.
-fn grow_by_gain(
-    rows: &Rows,
-    order: &mut [u32],
-    residuals: &mut [f32],
-    histogram: Histogram,
-    boosting: Boosting,
-    (max_leaves, growth): (usize, &Growth),
-    nodes: &mut Vec<Node>,
-) {
-    let open = |at: usize, of: std::ops::Range<usize>, depth: usize, histogram: Histogram| {
-        let split = if depth == boosting.depth { None } else { histogram.best(rows.players, growth) };
-        Open { at, rows: of, depth, histogram, split }
-    };
-    nodes.push(Node::Leaf(0.0));
-    let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
-    while leaves.len() < max_leaves {
-        let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
-        // Choose the first leaf among those with the largest gain.
-        let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
-        let Some((best, (player, _))) = best.and_then(|best| Some((best, leaves[best].split?))) else {
-            break;
-        };
-        let leaf = leaves.swap_remove(best);
-        let first = leaf.rows.start;
-        let middle = first + partition(&mut order[leaf.rows.clone()], |index| !rows.has(index, player));
-        let (without, with) = (first..middle, middle..leaf.rows.end);
-        let (histogram_without, histogram_with) = if without.len() <= with.len() {
-            let less = Histogram::new(rows, &order[without.clone()], residuals);
-            let more = leaf.histogram.without(&less);
-            (less, more)
-        } else {
-            let less = Histogram::new(rows, &order[with.clone()], residuals);
-            let more = leaf.histogram.without(&less);
-            (more, less)
-        };
-        let (absent, present) = (nodes.len(), nodes.len() + 1);
-        nodes[leaf.at] = Node::Split { player, absent: absent as u32, present: present as u32 };
-        nodes.extend([Node::Leaf(0.0); 2]);
-        leaves.push(open(absent, without, leaf.depth + 1, histogram_without));
-        leaves.push(open(present, with, leaf.depth + 1, histogram_with));
+impl Grower<'_> {
+    fn histogram(&mut self, of_node: &[u32]) -> Histogram {
+        self.unused.pop().unwrap_or_default().refilled(self.rows, of_node, &self.residuals)
     }
-    for leaf in leaves {
-        let value = leaf.histogram.leaf(boosting.rate as f32, growth);
-        order[leaf.rows].iter().for_each(|&index| residuals[index as usize] -= value);
-        nodes[leaf.at] = Node::Leaf(value);
-    }
-}
 
-/// Moves the indices that satisfy `is_first` to the front, without changing their order, and returns their
-/// number.
-fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
-    let rest: Vec<u32> = order.iter().copied().filter(|&index| !is_first(index)).collect();
-    let mut first = 0;
-    for at in 0..order.len() {
-        if is_first(order[at]) {
-            order[first] = order[at];
-            first += 1;
+    /// Returns the histograms of two children, given their rows and the histogram of their parent.
+    fn children(&mut self, mut parent: Histogram, without: &[u32], with: &[u32]) -> (Histogram, Histogram) {
+        let is_first_smaller = without.len() <= with.len();
+        let smaller = self.histogram(if is_first_smaller { without } else { with });
+        parent.subtract(&smaller);
+        if is_first_smaller { (smaller, parent) } else { (parent, smaller) }
+    }
+
+    /// Makes a node a leaf, and subtracts its value from the residuals of its rows.
+    fn finish(&mut self, order: &[u32], histogram: Histogram) -> Node {
+        let value = histogram.leaf(self.boosting.rate as f32, &self.growth);
+        order.iter().for_each(|&index| self.residuals[index as usize] -= value);
+        self.unused.push(histogram);
+        Node::Leaf(value)
+    }
+
+    /// Moves the rows without a player to the front, without changing their order, and returns their number.
+    fn partition(&mut self, order: &mut [u32], player: u16) -> usize {
+        self.second.clear();
+        let mut first = 0;
+        for at in 0..order.len() {
+            let index = order[at];
+            if self.rows.has(index, player) {
+                self.second.push(index);
+            } else {
+                order[first] = index;
+                first += 1;
+            }
+        }
+        order[first..].copy_from_slice(&self.second);
+        first
+    }
+
+    /// Grows the node that contains the rows `order`, subtracts its predictions from their residuals, and
+    /// returns its index.
+    fn grow(&mut self, order: &mut [u32], histogram: Histogram, depth: usize, nodes: &mut Vec<Node>) -> u32 {
+        let at = nodes.len();
+        let split = if depth == 0 { None } else { histogram.best(self.rows.players, &self.growth) };
+        let Some((player, _)) = split else {
+            nodes.push(self.finish(order, histogram));
+            return at as u32;
+        };
+        nodes.push(Node::Leaf(0.0));
+        let middle = self.partition(order, player);
+        let (without, with) = order.split_at_mut(middle);
+        let (histogram_without, histogram_with) = if depth == 1 {
+            // Leaves only need the sums of their histogram.
+            let (sum, count) = (histogram.sums[player as usize], histogram.counts[player as usize]);
+            let (sum_without, count_without) = (histogram.sum - sum, histogram.count - count);
+            let other = Histogram { sum, count, ..self.unused.pop().unwrap_or_default() };
+            (Histogram { sum: sum_without, count: count_without, ..histogram }, other)
+        } else {
+            self.children(histogram, without, with)
+        };
+        let absent = self.grow(without, histogram_without, depth - 1, nodes);
+        let present = self.grow(with, histogram_with, depth - 1, nodes);
+        nodes[at] = Node::Split { player, absent, present };
+        at as u32
+    }
+
+    /// Grows a tree leaf by leaf, with the largest gain first, and subtracts its predictions from the
+    /// residuals.
+    fn grow_by_gain(
+        &mut self,
+        order: &mut [u32],
+        histogram: Histogram,
+        max_leaves: usize,
+        nodes: &mut Vec<Node>,
+    ) {
+        let (max_depth, growth, players) = (self.boosting.depth, self.growth, self.rows.players);
+        let open = |at: usize, rows: std::ops::Range<usize>, depth: usize, histogram: Histogram| {
+            let split = if depth == max_depth { None } else { histogram.best(players, &growth) };
+            Open { at, rows, depth, histogram, split }
+        };
+        nodes.push(Node::Leaf(0.0));
+        let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
+        while leaves.len() < max_leaves {
+            let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
+            // Choose the first leaf among those with the largest gain.
+            let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
+            let Some((best, (player, _))) = best.and_then(|best| Some((best, leaves[best].split?))) else {
+                break;
+            };
+            let leaf = leaves.swap_remove(best);
+            let first = leaf.rows.start;
+            let middle = first + self.partition(&mut order[leaf.rows.clone()], player);
+            let (without, with) = (first..middle, middle..leaf.rows.end);
+            let (histogram_without, histogram_with) =
+                self.children(leaf.histogram, &order[without.clone()], &order[with.clone()]);
+            let (absent, present) = (nodes.len(), nodes.len() + 1);
+            nodes[leaf.at] = Node::Split { player, absent: absent as u32, present: present as u32 };
+            nodes.extend([Node::Leaf(0.0); 2]);
+            leaves.push(open(absent, without, leaf.depth + 1, histogram_without));
+            leaves.push(open(present, with, leaf.depth + 1, histogram_with));
+        }
+        for leaf in leaves {
+            nodes[leaf.at] = self.finish(&order[leaf.rows], leaf.histogram);
         }
     }
-    order[first..].copy_from_slice(&rest);
-    first
 }
 
 /// Adds the contributions of the leaves below a node to the players' values. `path` contains the players on
@@ -422,68 +443,79 @@ fn share_leaves(
     }
 }
 
-/// Returns the players that a tree splits on, in order: at most `2^d − 1` for depth d.
-fn players(nodes: &[Node]) -> Vec<u16> {
+/// Returns the players that are split on, in order.
+fn players<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<u16> {
     let split = |node: &Node| match node {
         Node::Split { player, .. } => Some(*player),
         Node::Leaf(_) => None,
     };
-    let mut players: Vec<u16> = nodes.iter().filter_map(split).collect();
+    let mut players: Vec<u16> = nodes.into_iter().filter_map(split).collect();
     players.sort_unstable();
     players.dedup();
     players
 }
 
-/// Returns the Walsh coefficients of the game that a node defines, by masks of the tree's players, in
-/// ascending order. If y and n are the coefficients of the children with and without the player, those of the
-/// node are `(y + n)/2`, and `(y − n)/2` times the player's sign.
-fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
-    match nodes[at] {
-        Node::Leaf(value) => vec![(0, f64::from(value))],
-        Node::Split { player, absent, present } => {
-            let (without, with) =
-                (expand(nodes, absent as usize, players), expand(nodes, present as usize, players));
-            let alone = joined(&without, &with, 0.5);
-            let mut signed = joined(&without, &with, -0.5);
-            // No product below the node contains the player, so the masks stay in order.
-            let own = 1 << players.partition_point(|&other| other < player);
-            signed.iter_mut().for_each(|(mask, _)| *mask += own);
-            sum_of(&alone, &signed)
-        }
+/// Computes the Walsh coefficients of trees in reused memory.
+#[derive(Default)]
+struct Expansion {
+    /// Masks of players with their coefficients: one list for each finished node, in ascending order, of
+    /// which the last belongs to the node that was finished last.
+    terms: Vec<(u64, f64)>,
+    alone: Vec<(u64, f64)>,
+    signed: Vec<(u64, f64)>,
+}
+
+impl Expansion {
+    /// Appends the coefficients of the game that a node defines. If y and n are the coefficients of the
+    /// children with and without the player, those of the node are `(y + n)/2`, and `(y − n)/2` times the
+    /// player's sign.
+    fn expand(&mut self, nodes: &[Node], at: usize, players: &[u16]) {
+        let (player, absent, present) = match nodes[at] {
+            Node::Leaf(value) => return self.terms.push((0, f64::from(value))),
+            Node::Split { player, absent, present } => (player, absent as usize, present as usize),
+        };
+        let start = self.terms.len();
+        self.expand(nodes, absent, players);
+        let middle = self.terms.len();
+        self.expand(nodes, present, players);
+        let own = 1 << players.partition_point(|&other| other < player);
+        self.alone.clear();
+        self.signed.clear();
+        let (without, with) = self.terms[start..].split_at(middle - start);
+        // No product below the node contains the player, so the masks stay in order.
+        let (alone, signed) = (&mut self.alone, &mut self.signed);
+        merge(without, with, |mask, without, with| {
+            alone.push((mask, 0.5 * without + 0.5 * with));
+            signed.push((mask + own, 0.5 * with - 0.5 * without));
+        });
+        self.terms.truncate(start);
+        let terms = &mut self.terms;
+        merge(&self.alone, &self.signed, |mask, alone, signed| terms.push((mask, alone + signed)));
     }
 }
 
-/// Returns `½ with + factor · without` for sorted lists.
-fn joined(without: &[(u64, f64)], with: &[(u64, f64)], factor: f64) -> Vec<(u64, f64)> {
-    let scaled = |terms: &[(u64, f64)], factor: f64| -> Vec<(u64, f64)> {
-        terms.iter().map(|&(mask, coefficient)| (mask, factor * coefficient)).collect()
-    };
-    sum_of(&scaled(without, factor), &scaled(with, 0.5))
-}
-
-/// Returns the sum of two sorted lists.
-fn sum_of(left: &[(u64, f64)], right: &[(u64, f64)]) -> Vec<(u64, f64)> {
-    let mut sum = Vec::with_capacity(left.len() + right.len());
+/// Calls `receive` with each mask in two sorted lists, in order, and its coefficients in both; 0 if it is
+/// missing.
+fn merge(left: &[(u64, f64)], right: &[(u64, f64)], mut receive: impl FnMut(u64, f64, f64)) {
     let (mut i, mut j) = (0, 0);
     while i < left.len() && j < right.len() {
         match left[i].0.cmp(&right[j].0) {
             Ordering::Less => {
-                sum.push(left[i]);
+                receive(left[i].0, left[i].1, 0.0);
                 i += 1;
             }
             Ordering::Greater => {
-                sum.push(right[j]);
+                receive(right[j].0, 0.0, right[j].1);
                 j += 1;
             }
             Ordering::Equal => {
-                sum.push((left[i].0, left[i].1 + right[j].1));
+                receive(left[i].0, left[i].1, right[j].1);
                 (i, j) = (i + 1, j + 1);
             }
         }
     }
-    sum.extend(&left[i..]);
-    sum.extend(&right[j..]);
-    sum
+    left[i..].iter().for_each(|&(mask, coefficient)| receive(mask, coefficient, 0.0));
+    right[j..].iter().for_each(|&(mask, coefficient)| receive(mask, 0.0, coefficient));
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub(crate) struct Signs {
     pub(crate) players: usize,
     pub(crate) rows: usize,
     pub(crate) entries: Vec<f64>,
+    /// The same signs player by player, for products of players.
+    by_player: Vec<f64>,
 }
 
 impl Signs {
@@ -50,34 +52,53 @@ impl Signs {
             coalition.members().for_each(|player| entries[start + player] = 1.0);
             rows += 1;
         }
-        Self { players, rows, entries }
+        Self::from_entries(players, rows, entries)
+    }
+
+    fn from_entries(players: usize, rows: usize, entries: Vec<f64>) -> Self {
+        let by_player =
+            (0..players).flat_map(|player| entries.iter().skip(player).step_by(players).copied()).collect();
+        Self { players, rows, entries, by_player }
     }
 
     /// Returns a single row: the coalition of all players.
     pub(crate) fn of_all_players(players: usize) -> Self {
-        Self { players, rows: 1, entries: vec![1.0; players] }
+        Self::from_entries(players, 1, vec![1.0; players])
     }
 
     /// Appends the rows of `other`.
     pub(crate) fn append(&mut self, other: Self) {
-        self.rows += other.rows;
         self.entries.extend(other.entries);
+        *self = Self::from_entries(self.players, self.rows + other.rows, std::mem::take(&mut self.entries));
     }
 
     /// Returns a copy that contains only the given rows.
     pub(crate) fn some(&self, rows: &[usize]) -> Self {
         let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
-        Self { players: self.players, rows: rows.len(), entries }
+        Self::from_entries(self.players, rows.len(), entries)
     }
 
     pub(crate) fn row(&self, index: usize) -> &[f64] {
         &self.entries[index * self.players..][..self.players]
     }
 
+    /// Appends `factor · χ_T`, where χ_T is the product of signs, for each row.
+    pub(crate) fn push_product(&self, product: &Product, factor: f64, out: &mut Vec<f64>) {
+        Cancellation::check();
+        let start = out.len();
+        out.resize(start + self.rows, factor);
+        let out = &mut out[start..];
+        for player in product.players() {
+            let signs = &self.by_player[player * self.rows..][..self.rows];
+            out.iter_mut().zip(signs).for_each(|(out, sign)| *out *= sign);
+        }
+    }
+
     /// Returns the product of signs χ_T for each row.
     pub(crate) fn product(&self, product: &Product) -> Vec<f64> {
-        Cancellation::check();
-        (0..self.rows).map(|row| product.players().map(|player| self.row(row)[player]).product()).collect()
+        let mut signs = Vec::with_capacity(self.rows);
+        self.push_product(product, 1.0, &mut signs);
+        signs
     }
 }
 
@@ -105,6 +126,33 @@ impl Smooth {
                 if r % 2 == 0 { power.sum() } else { power.zip(signs.clone()).map(|(a, b)| a * b).sum() }
             })
             .collect()
+    }
+
+    /// Returns the covariances for −n, −n + 2, …, n as the sum of signs, if they depend on this sum alone:
+    /// if all players have the relevance 1.
+    fn by_sum_of_signs(&self) -> Option<Vec<f64>> {
+        let n = self.relevance.len();
+        let mut e = vec![0.0; self.order + 1];
+        let mut of_positive = |positive: usize| {
+            let sum = 2.0 * positive as f64 - n as f64;
+            let sums: Vec<f64> = (1..=self.order).map(|r| if r % 2 == 0 { n as f64 } else { sum }).collect();
+            elementary(&sums, &mut e);
+            self.scale * e[self.order]
+        };
+        let is_uniform = self.relevance.iter().all(|relevance| *relevance == 1.0);
+        is_uniform.then(|| (0..=n).map(&mut of_positive).collect())
+    }
+
+    /// Adds the covariances of each row with the coalition of all players.
+    fn add_with_all(&self, rows: &Signs, out: &mut [f64]) {
+        let by_sum = self.by_sum_of_signs();
+        for (row, sum) in out.iter_mut().enumerate() {
+            let signs = rows.row(row).iter().copied();
+            *sum += match &by_sum {
+                Some(by_sum) => by_sum[signs.filter(|sign| *sign > 0.0).count()],
+                None => self.covariance(signs),
+            };
+        }
     }
 
     fn covariance(&self, signs: impl Iterator<Item = f64> + Clone) -> f64 {
@@ -153,13 +201,16 @@ impl Prior {
     pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
         let mut gram = vec![0.0; left.rows * right.rows];
         let columns = |rows: &Signs| -> Vec<f64> {
-            let column = |(product, variance): &(Product, f64)| {
-                let root = variance.sqrt();
-                rows.product(product).into_iter().map(move |sign| root * sign)
-            };
-            self.terms.iter().flat_map(column).collect()
+            let mut columns = Vec::with_capacity(self.terms.len() * rows.rows);
+            for (product, variance) in &self.terms {
+                rows.push_product(product, variance.sqrt(), &mut columns);
+            }
+            columns
         };
-        add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut gram);
+        let of_left = columns(left);
+        let of_right = if std::ptr::eq(left, right) { None } else { Some(columns(right)) };
+        let of_right = of_right.as_ref().unwrap_or(&of_left);
+        add_cross_products(&of_left, of_right, (left.rows, right.rows), &mut gram);
         for smooth in &self.smooth {
             smooth.add_cross(left, right, &mut gram);
         }
@@ -168,19 +219,16 @@ impl Prior {
 
     /// Returns the covariances of each row with the coalition of all players.
     pub(crate) fn with_all(&self, rows: &Signs) -> Vec<f64> {
-        (0..rows.rows)
-            .map(|row| {
-                let signs = rows.row(row);
-                let of_terms: f64 = self
-                    .terms
-                    .iter()
-                    .map(|(product, variance)| {
-                        variance * product.players().map(|i| signs[i]).product::<f64>()
-                    })
-                    .sum();
-                of_terms + self.smooth.iter().map(|s| s.covariance(signs.iter().copied())).sum::<f64>()
-            })
-            .collect()
+        let (mut sums, mut of_term) = (vec![0.0; rows.rows], Vec::with_capacity(rows.rows));
+        for (product, variance) in &self.terms {
+            of_term.clear();
+            rows.push_product(product, *variance, &mut of_term);
+            sums.iter_mut().zip(&of_term).for_each(|(sum, of_term)| *sum += of_term);
+        }
+        let mut of_smooth = vec![0.0; rows.rows];
+        self.smooth.iter().for_each(|smooth| smooth.add_with_all(rows, &mut of_smooth));
+        sums.iter_mut().zip(of_smooth).for_each(|(sum, of_smooth)| *sum += of_smooth);
+        sums
     }
 
     /// Returns the variance of v(N), which equals the variance of the value of every coalition.
@@ -294,6 +342,14 @@ impl Smooth {
     }
 
     fn add_cross(&self, left: &Signs, right: &Signs, gram: &mut [f64]) {
+        if let Some(by_sum) = self.by_sum_of_signs() {
+            let mut sums = vec![0.0; left.rows * right.rows];
+            let rows = (left.rows, right.rows);
+            add_cross_products(&left.by_player, &right.by_player, rows, &mut sums);
+            let n = left.players as f64;
+            gram.iter_mut().zip(sums).for_each(|(entry, sum)| *entry += by_sum[((sum + n) / 2.0) as usize]);
+            return;
+        }
         // Power sums of odd order are weighted inner products of signs. Power sums of even order are the same
         // for all pairs of rows.
         let power = |r: usize| self.relevance.iter().map(move |rho| rho.powi(r as i32));
@@ -303,11 +359,8 @@ impl Smooth {
             .map(|&r| {
                 let roots: Vec<f64> = power(r).map(f64::sqrt).collect();
                 let columns = |rows: &Signs| -> Vec<f64> {
-                    roots
-                        .iter()
-                        .enumerate()
-                        .flat_map(|(i, root)| (0..rows.rows).map(move |row| root * rows.row(row)[i]))
-                        .collect()
+                    let of_players = rows.by_player.chunks_exact(rows.rows.max(1)).zip(&roots);
+                    of_players.flat_map(|(signs, root)| signs.iter().map(move |sign| root * sign)).collect()
                 };
                 let mut sums = vec![0.0; left.rows * right.rows];
                 add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut sums);
@@ -378,9 +431,10 @@ mod tests {
 
     #[test]
     fn smooth_parts_are_all_of_their_products() {
-        for players in [3, 4, 7, 11] {
+        let of_each: [fn(usize) -> f64; 2] = [|player| 0.3 + 0.2 * player as f64, |_| 1.0];
+        for (players, of_player) in [3, 4, 7, 11].into_iter().flat_map(|n| of_each.map(|of| (n, of))) {
             for order in (1..=5).filter(|&order| order <= players) {
-                let relevance = (0..players).map(|player| 0.3 + 0.2 * player as f64).collect();
+                let relevance = (0..players).map(of_player).collect();
                 let smooth = Smooth::of_variance(order, 2.5, relevance);
                 let terms = written_out(&smooth);
                 let fast = Prior { terms: Vec::new(), smooth: vec![smooth] };

@@ -9,12 +9,15 @@ import numpy as np
 
 from ._errors import DataError, UsageError
 from ._names import nearest
-from ._types import AnyArray
+from ._types import AnyArray, Numbers
 
 _Choice = TypeVar("_Choice", bound=str)
 
 # The maximum number of characters of a value that a message quotes.
 _MAX_LETTERS = 60
+# The maximum difference of two answers for the same input, relative to the largest answer: libraries may sum
+# in 32 bits, in any order.
+_ROUNDING = 1e-6
 
 
 def shown(given: Any) -> str:
@@ -32,6 +35,16 @@ def shown(given: Any) -> str:
         except Exception:  # any object may fail to print itself
             return f"of type {type(given).__name__}"
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
+
+
+def is_repeated(first: Numbers, again: Numbers) -> bool:
+    """Returns whether two arrays of answers for the same input are equal up to rounding. Missing answers are
+    equal.
+    """
+    if first.shape != again.shape:
+        return False
+    largest = np.max(np.abs(first), axis=0, initial=0.0, where=np.isfinite(first))
+    return bool(np.isclose(first, again, rtol=0.0, atol=1e-9 + _ROUNDING * largest, equal_nan=True).all())
 
 
 def counted(count: int, noun: str) -> str:

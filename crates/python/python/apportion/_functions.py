@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The maximum number of rows of one call of a check.
 _ROWS = 4096
-# The relative tolerance for predictions of the same rows: libraries may sum in 32 bits, in any order.
+# The relative tolerances for predictions of the same rows by different calls, in 64 and in 32 bits.
 _TOLERANCE = 1e-6
 _TOLERANCE_OF_SINGLE = 1e-4
 
@@ -67,8 +67,7 @@ class Function:
                 raise error from error.__cause__
             self._note(f"{self.name} is called with NumPy arrays, because it fails with {library} tables")
         again = self._answer(rows.copy())
-        if (first.shape != again.shape
-                or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
+        if not _checks.is_repeated(first, again):
             raise ModelError(f"{self.name} is not deterministic: it returned different predictions for the "
                              "same rows; fix its seed, or set it to evaluation mode")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]

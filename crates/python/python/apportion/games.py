@@ -36,6 +36,9 @@ class Game:
         present, to an array of shape (n_coalitions,) or (n_coalitions, n_outputs).
     players: the number of players, or their names.
 
+    Two values of the same coalition may differ by rounding, such as sums of several threads or of a GPU, by
+    at most 1e-6 of the largest value of the empty and the grand coalition.
+
     Raises ModelError if `value` is not a function of this kind, and UsageError for invalid players.
 
     >>> import apportion
@@ -62,7 +65,7 @@ class Game:
         ends = np.zeros((2, count), dtype=bool)
         ends[1] = True
         first, again = self._answer(ends), self._answer(ends)
-        if first.shape != again.shape or not np.array_equal(first, again):
+        if not _checks.is_repeated(first, again):
             raise ModelError("the game is not deterministic: it returned different values for the same "
                              "coalitions; fix its seed")
         self._outputs = 1 if first.ndim == 1 else first.shape[1]
