@@ -66,6 +66,13 @@ def agrees_by_row(model, frame, rows):
     number of rejected rows.
     """
     explainer, refused = apportion.TreeExplainer(model, frame[:12]), 0
+    try:
+        told = model.predict(rows)
+    except (ValueError, TypeError):
+        pass  # some rows are rejected
+    else:
+        assert np.allclose(explainer(rows).predictions, told, rtol=1e-9, atol=1e-9)
+        return refused
     for place in range(len(rows)):
         row = rows.iloc[place:place + 1]
         try:

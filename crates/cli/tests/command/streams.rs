@@ -343,23 +343,64 @@ fn predictions_stream_in_every_format() {
     assert_eq!(lines.lines().count(), 151);
 }
 
+/// Writes a model with many features and outputs, of which few rows are a batch, and returns its path.
+fn wide_model(folder: &Path, (features, outputs): (usize, usize)) -> String {
+    let tree = |output: usize| {
+        let feature = output % features;
+        let value = (output % 7) as f64 - 3.5;
+        format!(
+            r#"{{"output": {output}, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [{feature}, 0, 0],
+                "threshold": [0.0, 0, 0], "value": [0, {value}, {}]}}"#,
+            2.0 * value
+        )
+    };
+    let trees: Vec<String> = (0..outputs).map(tree).collect();
+    let model = format!(
+        r#"{{"format": "apportion-trees", "version": 1, "width": "double", "features": {features},
+            "base_margins": {:?}, "operator": "<=", "trees": [{}]}}"#,
+        vec![0.0; outputs],
+        trees.join(",")
+    );
+    let path = folder.join("model.json");
+    std::fs::write(&path, model).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn the_table_method_learns_from_the_first_batch() {
     let folder = tempfile::tempdir().unwrap();
-    let rows = folder.path().join("rows.npy");
-    many(&rows);
-    let more = ["--method", "table", "--budget", "1n", "--format", "csv"];
-    let output = run(&explain(&rows, &more));
+    let (features, outputs) = (100, 200);
+    let model = wide_model(folder.path(), (features, outputs));
+    let rows = folder.path().join("rows.csv");
+    let number = |place: usize| (place.wrapping_mul(2_654_435_761) % 4001) as f64 / 2000.0 - 1.0;
+    let line = |row: usize| -> String {
+        let cells: Vec<String> = (0..features).map(|at| number(row * features + at).to_string()).collect();
+        cells.join(",") + "\n"
+    };
+    let header: Vec<String> = (0..features).map(|feature| format!("x{feature}")).collect();
+    let lines: String = (0..250).map(line).collect();
+    std::fs::write(&rows, header.join(",") + "\n" + &lines).unwrap();
+    let path = rows.to_str().unwrap();
+    let of_model = ["--model", &model, "--background", path, "--background-select", "0-2"];
+    let method = ["--method", "table", "--budget", "0.5n", "--format", "csv"];
+    let explain = |rows: &str| -> Vec<String> {
+        let arguments = [&["explain", "--rows", rows][..], &of_model, &method].concat();
+        arguments.into_iter().map(str::to_owned).collect()
+    };
+
+    let output = run(&explain(path));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(note.contains("learned from the first 1000 rows"), "{note}");
+    // A batch contains as many rows as have 2^22 numbers together.
+    let batch = (1 << 22) / (features * outputs + features);
+    assert!(note.contains(&format!("learned from the first {batch} rows")), "{note}");
     let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
-    assert_eq!(lines.len(), MANY + 2);
+    assert_eq!(lines.len(), 252);
     // With the same surrogate, the values of a row do not depend on the other rows or on the number of
     // threads.
     let piped = Command::cargo_bin("apportion")
         .unwrap()
-        .args(explain(Path::new("-"), &more))
+        .args(explain("-"))
         .args(["--threads", "1"])
         .pipe_stdin(&rows)
         .unwrap()

@@ -1357,6 +1357,22 @@ def double(keys):
     return np.where(keys < 0, -np.abs(keys).view(np.float64), np.abs(keys).view(np.float64))
 
 
+# The maximum number of thresholds that are searched with many numbers at once.
+MANY_THRESHOLDS = 500
+
+
+def keys_between(low, high, bits):
+    """Returns increasing keys above `low` and below `high`, of shape (len(low), 2^bits - 1). Keys are
+    repeated if there are fewer; they equal `low` if there are none.
+    """
+    step = np.maximum((high >> bits) - (low >> bits), 1)
+    keys, key = [], low
+    for _ in range(2**bits - 1):
+        key = np.minimum(key + step, high - 1)
+        keys.append(key)
+    return np.column_stack(keys)
+
+
 def boundaries(view, width, table, wanted):
     """Returns for each pair of a feature and a threshold the largest double of its column whose feature is at
     most the threshold, ignoring numbers that mark missing values.
@@ -1368,23 +1384,28 @@ def boundaries(view, width, table, wanted):
     threshold = {column: np.array([threshold for _, threshold in listed]) for column, listed in pairs.items()}
     low = {column: np.full(len(listed), -KEY_OF_INFINITY) for column, listed in pairs.items()}
     high = {column: np.full(len(listed), KEY_OF_INFINITY) for column, listed in pairs.items()}
+    # A call of the pipeline takes as long as hundreds of its rows, so that few thresholds are searched with
+    # many numbers at once.
+    bits = 4 if sum(map(len, pairs.values())) <= MANY_THRESHOLDS else 1
     while any((high[column] - 1 > low[column]).any() for column in pairs):
-        middle = {column: (low[column] >> 1) + (high[column] >> 1) + (low[column] & high[column] & 1)
-                  for column in pairs}
-        # If both ends have met, the middle is the lower one, which may be infinite and is not used.
-        tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0)
-                 for column, keys in middle.items()}
+        between = {column: keys_between(low[column], high[column], bits) for column in pairs}
+        # If both ends have met, the keys are the lower end, which may be infinite and is not used.
+        tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0).ravel()
+                 for column, keys in between.items()}
         values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ()))
                                          for column, numbers in tried.items()}))
         if values is None:
             refuse("a pipeline", "a column is used as a number and as categories, and its encoder rejects "
                    f"other numbers ({view.problem}); set handle_unknown='ignore'")
         values = rounded(view.binned(values), width)
-        for column, keys in middle.items():
-            met = high[column] - 1 <= low[column]
-            at_most = values[np.arange(len(keys)), index[column]] <= threshold[column]
-            low[column] = np.where(~met & at_most, keys, low[column])
-            high[column] = np.where(~met & ~at_most, keys, high[column])
+        for column, keys in between.items():
+            of_pair = np.repeat(index[column], keys.shape[1])
+            found = values[np.arange(keys.size), of_pair].reshape(keys.shape)
+            at_most = np.logical_and.accumulate(found <= threshold[column][:, None], axis=1).sum(axis=1)
+            ends = np.column_stack([low[column], keys, high[column]])
+            rows, met = np.arange(len(keys)), high[column] - 1 <= low[column]
+            low[column], high[column] = (np.where(met, low[column], ends[rows, at_most]),
+                                         np.where(met, high[column], ends[rows, at_most + 1]))
     return {pair: bound for column, listed in pairs.items()
             for pair, bound in zip(listed, double(low[column]))}
 
