@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _additive, _checks, _core, _tables
+from . import _checks, _core, _tables
+from ._additive import Structure, check as check_terms, declared, holds, owned as owned_terms, structure
 from ._data import Table, Wanted, table, weights as checked_weights
 from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError, warn
 from ._explanation import Explanation
@@ -152,7 +153,7 @@ class Explainer:
     _surrogate: bytes | None
     # The option `additive`, and the terms of a model that is recognized as additive.
     _additive: bool | list[list[Any]] | None
-    _structure: _additive.Structure | None
+    _structure: Structure | None
 
     @named_options
     def __init__(
@@ -199,7 +200,7 @@ class Explainer:
         self._output_names = None if output_names is None else _checks.names("output_names", output_names)
         self._reasons: list[str] = []
         self._groups, self._graph = owned_groups(groups), owned_graph(graph)
-        self._additive, self._structure = _additive.owned(additive), None
+        self._additive, self._structure = owned_terms(additive), None
         self._game = None if game is None else _checks.choice("game", game, GAMES)
         # Store the checked options: the objects that were passed may change later.
         self._asked = checked(
@@ -236,7 +237,7 @@ class Explainer:
             self.function = Function(model, method_of_model)
             self._kernels = fitted_kernels(model)
             if self._additive is None:
-                self._structure = _additive.structure(model)
+                self._structure = structure(model)
             if reason is not None:
                 self._reasons.append(f"the model is explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
@@ -696,19 +697,19 @@ class Explainer:
             return None
         return _core.Explainer.of_kernel_machine(self._kernels.machine, of_engine, absent, self._weights)
 
-    def _terms(self, function: Function, names: list[str], absent: Numbers) -> list[list[int]] | None:
+    def _terms(self, function: Function, names: Sequence[str], absent: Numbers) -> list[list[int]] | None:
         """Returns the interactions of an additive model, by number; None if the model is not additive."""
         found, workers = self._structure, pool(self.threads)
         is_used = self._game_for(None) == "marginal" and self._asked["method"] in ("auto", "additive")
         if found is None:
-            interactions = _additive.declared(self._additive, names)
+            interactions = declared(self._additive, names)
             if interactions is not None and is_used and self._check:
-                _additive.check(function, interactions, absent, workers)
+                check_terms(function, interactions, absent, workers)
             return interactions
         if not is_used or function.way.about not in found.methods:
             return None
         interactions = found.numbered(names)
-        if interactions is None or not _additive.holds(function, interactions, absent, workers):
+        if interactions is None or not holds(function, interactions, absent, workers):
             return None
         return interactions
 
