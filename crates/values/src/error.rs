@@ -280,7 +280,7 @@ pub enum ValueError {
     /// The game is not a sum of functions of single players and of the declared interactions.
     #[error(
         "the game is not a sum of the declared terms: for all players they add up to {sum} (output \
-         {output}), but the value of the game is {value}, a difference of {:e}; declare the missing \
+         {output}), but the value of the game is {value}, a difference of {:.2e}; declare the missing \
          interactions, or do not declare the game as additive",
         value - sum
     )]

@@ -44,8 +44,9 @@ _Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains predictions of any model: exactly for trees, linear models and kernel machines (support vector
-    machines, kernel ridge regression and Gaussian processes of scikit-learn), otherwise with estimates.
+    """Explains predictions of any model: exactly for trees, linear models, additive models and kernel
+    machines (support vector machines, kernel ridge regression and Gaussian processes of scikit-learn),
+    otherwise with estimates.
 
     The model:
 

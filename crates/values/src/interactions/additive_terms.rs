@@ -252,8 +252,9 @@ impl AdditiveTerms {
             let largest = of_output(&values).iter().fold(0.0f64, |most, value| most.max(value.abs()));
             let scale = largest + terms.iter().map(|term| term.abs()).sum::<f64>();
             let sum: f64 = terms.iter().sum();
-            // Negated so that NaN counts as a difference.
-            if !((value - sum).abs() <= TOLERANCE * scale) {
+            // NaN does not count as a rounding error.
+            let is_rounding_error = (value - sum).abs() <= TOLERANCE * scale;
+            if !is_rounding_error {
                 return Err(ValueError::NotAdditive { output, sum, value });
             }
         }

@@ -237,7 +237,7 @@ fn other_games_and_terms_are_refused() {
     assert_eq!((output, value), (0, expected));
     assert!((sum - value).abs() > 0.1);
     let message = ValueError::NotAdditive { output, sum: 1.5, value: 1.25 }.to_string();
-    assert!(message.contains("a difference of -2.5e-1"), "{message}");
+    assert!(message.contains("a difference of -2.50e-1"), "{message}");
     // Only the second output has another interaction.
     let additive = additive_game(4, 2, &declared);
     let both = (0..16u64).flat_map(|mask| {
