@@ -96,6 +96,18 @@ pub enum ExplainError {
          method"
     )]
     NotKernelMachine,
+    /// Values of an additive game were requested without a declaration of its terms.
+    #[error(
+        "method additive requires a model or game that is declared additive; declare it, or use auto, exact \
+         or a sampling method"
+    )]
+    NotAdditive,
+    /// A model was declared additive, but its game is not the marginal game.
+    #[error(
+        "only the marginal game of a function can be declared additive: in other games, the terms of the \
+         model are not those of the game; use the marginal game, or remove the declaration"
+    )]
+    NotMarginal,
     /// The table method was requested for a game that is not the marginal game of a model with background
     /// rows.
     #[error(

@@ -7,6 +7,7 @@ use apportion_estimators::{
 use apportion_games::Game;
 use apportion_values::{InteractionIndex, Interactions, Semivalue, Value, enumerate_interactions};
 
+use crate::additive::indices_of_terms;
 use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::method::Method;
@@ -45,6 +46,8 @@ pub struct GameExplainer {
     /// Values, n × k or empty, that are added to the values of the game when a relative tolerance is
     /// computed.
     pub(crate) known: Vec<f64>,
+    /// The interactions of games that were declared additive.
+    pub(crate) interactions: Option<Vec<Vec<usize>>>,
 }
 
 impl Default for GameExplainer {
@@ -57,6 +60,7 @@ impl Default for GameExplainer {
             seed: 0,
             is_linear: false,
             known: Vec::new(),
+            interactions: None,
         }
     }
 }
@@ -132,6 +136,9 @@ impl GameExplainer {
             return Err(EstimatorError::NoPlayers.into());
         }
         self.results(game.players())?;
+        if let Some(terms) = self.terms(game.players())? {
+            return self.explain_terms(game, &terms, None);
+        }
         self.explain_all(game, self.extent(game.players()), None)
     }
 
@@ -172,6 +179,9 @@ impl GameExplainer {
     ) -> Result<Interactions, ExplainError> {
         let estimator = self.check_index(index, order)?;
         let players = game.players();
+        if let Some(terms) = self.terms_of_indices(players)? {
+            return indices_of_terms(game, &terms, (index, order, None));
+        }
         let budget = self.budget.evaluations_for_pairs(players);
         let all = 1usize.checked_shl(players as u32);
         self.check_exact_budget(players, all)?;
@@ -197,6 +207,8 @@ impl GameExplainer {
     ) -> Result<Option<LearnedSpectrum>, ExplainError> {
         match (self.method, LearnedSpectrum::for_index(index, order)) {
             (Method::Exact, _) => Ok(None),
+            (Method::Additive, _) if self.interactions.is_some() => Ok(None),
+            (Method::Additive, _) => Err(ExplainError::NotAdditive),
             // The errors of draws can only be estimated for methods that are linear in the game.
             (Method::Auto, learned) => Ok(learned.filter(|_| !self.is_linear)),
             (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Ok(Some(learned)),
@@ -217,8 +229,20 @@ impl GameExplainer {
         self.check_any_game()?;
         self.value.check(players)?;
         let extent = self.extent(players);
-        let method = self.method_of(players, &self.value, extent);
         let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
+        if let Some(terms) = self.terms(players)? {
+            let all = Some(terms.evaluations());
+            return Ok(Plan {
+                method: Method::Additive,
+                min_evaluations: all,
+                max_evaluations: all,
+                budget: None,
+                players,
+                seconds: None,
+                given,
+            });
+        }
+        let method = self.method_of(players, &self.value, extent);
         let (least, most) = match (method.estimator(&self.value), &self.value) {
             (Some(estimator), _) => {
                 (Some(estimator.minimum_budget(players)), Some(extent.evaluations(players)))
@@ -262,6 +286,9 @@ impl GameExplainer {
                 method: self.method,
                 value: Box::new(self.value.clone()),
             });
+        }
+        if self.method == Method::Additive && self.interactions.is_none() {
+            return Err(ExplainError::NotAdditive);
         }
         Ok(())
     }

@@ -43,6 +43,7 @@
 //! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
 //! [`Plan`], [`RunObserver`] and [`batch`]. The module [`options`] sets the options of explainers by name.
 
+mod additive;
 mod batch;
 mod budget;
 #[cfg(feature = "plots")]

@@ -19,11 +19,12 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles and kernel machines. For Shapley and Banzhaf values of other models
-    /// with 11 to 128 features (or groups that act as players) and at least 30 background rows of equal
-    /// weight, with the automatic budget and no tolerance: the table method, with a surrogate that is learned
-    /// once, from the background rows (feature `surrogates`). Otherwise, enumeration if the budget covers all
-    /// `2^n` coalitions, or else the method of [`sampled`](Self::sampled).
+    /// Exact values for tree ensembles, kernel machines and models that were declared
+    /// [additive](crate::Explainer::additive). For Shapley and Banzhaf values of other models with 11 to 128 features
+    /// (or groups that act as players) and at least 30 background rows of equal weight, with the automatic
+    /// budget and no tolerance: the table method, with a surrogate that is learned once, from the background
+    /// rows (feature `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else
+    /// the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
@@ -41,6 +42,9 @@ pub enum Method {
     /// the background rows, so that the explanation of a row does not depend on the other rows. The surrogate
     /// is left out if the standard errors are smaller without it, except with a tolerance for such values.
     Table,
+    /// Exact values of a model that was declared [additive](crate::Explainer::additive), from the values of
+    /// single features and of the declared interactions.
+    Additive,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.
     Exact,
@@ -55,18 +59,19 @@ impl Method {
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
-    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine) is
-    /// omitted as well, because [`Auto`](Self::Auto) chooses it for every value that it supports.
+    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine) and
+    /// [`Additive`](Self::Additive) are omitted as well, because [`Auto`](Self::Auto) chooses them for every
+    /// value that they support.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| match method {
             Self::By(spec) => !spec.is_variant(),
-            method => *method != Self::KernelMachine,
+            method => !matches!(method, Self::KernelMachine | Self::Additive),
         })
     }
 
     /// Returns all methods that have a name.
     pub(crate) fn named() -> impl Iterator<Item = Self> {
-        let exact = [Self::Auto, Self::Tree, Self::KernelMachine, Self::Exact, Self::Table];
+        let exact = [Self::Auto, Self::Tree, Self::KernelMachine, Self::Additive, Self::Exact, Self::Table];
         exact.into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
@@ -76,6 +81,7 @@ impl Method {
             Self::Auto => "auto",
             Self::Tree => "tree",
             Self::KernelMachine => "kernel-machine",
+            Self::Additive => "additive",
             Self::Exact => "exact",
             Self::Table => "table",
             Self::By(method) => method.name(),
@@ -88,6 +94,7 @@ impl Method {
             Self::Auto => "exact if that is cheap, otherwise an accurate estimate for its cost",
             Self::Tree => "exact values of a tree ensemble, without evaluations",
             Self::KernelMachine => "exact values of a kernel machine, without evaluations",
+            Self::Additive => "exact values of a sum of functions of few features, from few evaluations",
             Self::Exact => {
                 "all 2^n coalitions, up to 25 players; for values on graphs, those in their definition"
             }
@@ -101,7 +108,9 @@ impl Method {
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),
-            Self::Auto | Self::Tree | Self::KernelMachine | Self::Exact | Self::Table => None,
+            Self::Auto | Self::Tree | Self::KernelMachine | Self::Additive | Self::Exact | Self::Table => {
+                None
+            }
         }
     }
 
@@ -142,7 +151,7 @@ impl Method {
 
     /// Returns whether the values are exact.
     pub fn is_exact(self) -> bool {
-        matches!(self, Self::Tree | Self::KernelMachine | Self::Exact)
+        matches!(self, Self::Tree | Self::KernelMachine | Self::Additive | Self::Exact)
     }
 
     /// Returns the method that computed interaction indices for a request of this method, given whether they
@@ -157,7 +166,7 @@ impl Method {
     /// ```
     pub fn of_indices(self, has_errors: bool) -> Self {
         match (self, has_errors) {
-            (Self::Tree, _) => Self::Tree,
+            (Self::Tree | Self::Additive, _) => self,
             (_, false) => Self::Exact,
             (Self::Table, true) => Self::Table,
             (_, true) => Self::By(&methods::LEARNED_SPECTRUM),
@@ -167,7 +176,7 @@ impl Method {
     /// Returns whether the method supports `value`.
     pub fn computes(self, value: &Value) -> bool {
         match self {
-            Self::Auto | Self::Exact => true,
+            Self::Auto | Self::Additive | Self::Exact => true,
             Self::Tree | Self::KernelMachine | Self::Table => {
                 !matches!(value, Value::Linear(_) | Value::OnGraph(..))
             }

@@ -167,6 +167,7 @@ fn of_estimator(error: &EstimatorError) -> Class {
 fn of_value(error: &ValueError) -> Class {
     match error {
         ValueError::Game(error) => of_game(error),
+        ValueError::NotAdditive { .. } => Class::Model,
         _ => Class::Usage,
     }
 }

@@ -63,6 +63,8 @@ struct Function {
     absent: Arc<Absent>,
     /// Whether each feature contains codes of categories.
     is_categorical: Vec<bool>,
+    /// The interactions, if the function is declared additive.
+    interactions: Option<Arc<[Vec<usize>]>>,
 }
 
 /// The source of the values of absent features.
@@ -208,10 +210,10 @@ impl Explainer {
     }
 
     /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
-    /// numbers.
+    /// numbers. `additive` contains the interactions of a function that is declared additive.
     #[staticmethod]
     #[pyo3(signature = (function, features, outputs, options, background=None, weights=None,
-                        categorical=None))]
+                        categorical=None, additive=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn of_function(
         py: Python<'_>,
@@ -222,6 +224,7 @@ impl Explainer {
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         categorical: Option<Vec<usize>>,
+        additive: Option<Vec<Vec<usize>>>,
     ) -> PyResult<Self> {
         let asked = options.resolve(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -246,7 +249,8 @@ impl Explainer {
         let absent = Arc::new(absent);
         let categorical = categorical.unwrap_or_default();
         let is_categorical = (0..features).map(|feature| categorical.contains(&feature)).collect();
-        let function = Function { function, features, outputs, absent, is_categorical };
+        let interactions = additive.map(Arc::from);
+        let function = Function { function, features, outputs, absent, is_categorical, interactions };
         Ok(Self {
             plays: Backend::Function(Box::new(function)),
             asked,
@@ -267,6 +271,7 @@ impl Explainer {
             outputs: own.outputs,
             absent: Arc::clone(&own.absent),
             is_categorical: own.is_categorical.clone(),
+            interactions: own.interactions.clone(),
         };
         Ok(Self {
             plays: Backend::Function(Box::new(function)),
@@ -285,6 +290,7 @@ impl Explainer {
             outputs: function.outputs,
             absent: Arc::clone(&function.absent),
             is_categorical: function.is_categorical.clone(),
+            interactions: function.interactions.clone(),
         };
         let surrogate = Some(Arc::clone(&surrogate.get().surrogate));
         let (plays, asked) = (Backend::Function(Box::new(function)), self.asked.clone());
@@ -506,6 +512,10 @@ impl Explainer {
             }
         };
         let explainer = explainer.categorical(&*function.is_categorical).surrogate_cache(&self.learned);
+        let explainer = match &function.interactions {
+            Some(interactions) => explainer.additive(interactions.iter().cloned()),
+            None => explainer,
+        };
         let explainer = self.asked.explainer(explainer)?;
         Ok(match &self.surrogate {
             Some(surrogate) => explainer.surrogate(Arc::clone(surrogate)),

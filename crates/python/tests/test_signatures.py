@@ -125,7 +125,7 @@ def test_trees_pass_every_option_on(monkeypatch):
                         lambda self, model, data, **options: seen.update(options))
     monkeypatch.setattr("apportion._explainers.ensemble", lambda model, rounds: object())
     given = {option: object() for option in OPTIONS
-             if option not in ("model_output", "rounds", "game", "progress")}
+             if option not in ("model_output", "rounds", "game", "progress", "additive")}
     apportion.TreeExplainer(object(), np.zeros((1, 2)), game="marginal", **given)
     assert {option: seen[option] for option in given} == given and seen["game"] == "marginal"
 

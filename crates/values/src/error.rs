@@ -262,6 +262,36 @@ pub enum ValueError {
         /// Index of the output.
         output: usize,
     },
+    /// The declared interactions have too many subsets.
+    #[error(
+        "the {interactions} declared interaction{} (the largest has {largest} player{}) have more than {max} \
+         subsets; declare fewer or smaller interactions",
+        plural(*interactions),
+        plural(*largest)
+    )]
+    TooManyTerms {
+        /// Number of declared interactions.
+        interactions: usize,
+        /// Number of players of the largest interaction.
+        largest: usize,
+        /// Maximum number of subsets of all interactions.
+        max: usize,
+    },
+    /// The game is not a sum of functions of single players and of the declared interactions.
+    #[error(
+        "the game is not a sum of the declared terms: for all players they add up to {sum} (output \
+         {output}), but the value of the game is {value}, a difference of {:.2e}; declare the missing \
+         interactions, or do not declare the game as additive",
+        value - sum
+    )]
+    NotAdditive {
+        /// Index of the output.
+        output: usize,
+        /// The sum of all terms.
+        sum: f64,
+        /// The value of the coalition of all players.
+        value: f64,
+    },
     /// The game returned an error.
     #[error(transparent)]
     Game(#[from] GameError),

@@ -29,6 +29,7 @@
 //! | [`LinearValue`], [`CoalitionDistribution`] | values with custom distributions over coalitions; weighted Shapley |
 //! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
 //! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |
+//! | [`AdditiveTerms`] | exact values and indices of games that are sums of games of few players, e.g. of generalized additive models, from few evaluations |
 //! | [`SolutionConcept`] | all values for players above, and quotient values; by name, except linear values |
 //! | [`Value`] | a solution concept with its groups or its graph |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; for groups also the quotient property and symmetry within groups; as predicates |
@@ -51,6 +52,7 @@ mod least_squares;
 mod levels;
 mod linear;
 mod logarithms;
+mod moebius_values;
 mod quadrature;
 mod semivalue;
 mod solution_concept;
@@ -70,7 +72,7 @@ pub use enumeration::{MAX_PLAYERS, enumerate, enumerate_many};
 pub use error::{DistributionProblem, ValueError, WeightsProblem};
 pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
 pub use interactions::{
-    IndexWeights, InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions,
+    AdditiveTerms, IndexWeights, InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions,
     enumerate_interactions_many,
 };
 pub use least_squares::LeastSquaresForm;

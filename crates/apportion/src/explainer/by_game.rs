@@ -25,6 +25,10 @@ impl Explainer<'_> {
         let (game, null_players) = self.source.game(explicand)?;
         let game = &*game;
         let results = self.asked.results(game.players())?;
+        if let Some(terms) = self.asked.terms(game.players())? {
+            let null_players = (self.null_players == NullPlayers::TakeOut).then(|| null_players.view());
+            return self.asked.explain_terms(game, &terms, null_players);
+        }
         let extent = self.asked.extent(game.players());
         let contributing = SubGame::without(game, null_players.view());
         if self.null_players == NullPlayers::Keep || contributing.players() == game.players() {

@@ -23,7 +23,8 @@ impl Explainer<'_> {
     ) -> Result<Vec<Interactions>, ExplainError> {
         self.check_method()?;
         let (_, background) = self.source.model_and_background()?;
-        let asked = GameExplainer { method: Method::Auto, ..self.asked.clone() };
+        // The difference of an additive model and its surrogate is not additive.
+        let asked = GameExplainer { method: Method::Auto, interactions: None, ..self.asked.clone() };
         let players = groups.map_or(background.columns(), Partition::len);
         let budget = asked.budget.evaluations_for_pairs(players);
         let all = 1usize.checked_shl(players as u32);

@@ -242,6 +242,34 @@ impl<'a> Explainer<'a> {
         self
     }
 
+    /// Declares that the model is additive: a sum of functions of single features and of the given
+    /// interactions, each a function of the features with these indices. Generalized additive models, naive
+    /// Bayes classifiers (the joint log-likelihood) and discriminant analysis are such models; an output after
+    /// a link function, such as a probability, is not.
+    ///
+    /// Exact values and interaction indices then take n + p + 2 evaluations for n features and p pairs, see
+    /// [`GameExplainer::additive`]. For each row, the prediction is compared with the sum of the terms. The
+    /// declaration is limited to the marginal game.
+    ///
+    /// ```
+    /// use apportion::{Background, Explainer};
+    ///
+    /// let model = |row: &[f64]| row.iter().map(|x| x.exp()).sum::<f64>() + 5.0 * row[0] * row[1];
+    /// let explainer = |interactions: Vec<Vec<usize>>| -> Result<_, apportion::ExplainError> {
+    ///     Ok(Explainer::new(&model, Background::baseline(vec![0.0; 40])?).additive(interactions))
+    /// };
+    /// let explanation = explainer(vec![vec![0, 1]])?.explain(&[1.0; 40])?;
+    /// assert!((explanation.values[0] - (1f64.exp() - 1.0 + 2.5)).abs() < 1e-12);
+    /// assert_eq!(explanation.evaluations, 43);
+    /// // The interaction is not declared.
+    /// assert!(explainer(vec![])?.explain(&[1.0; 40]).is_err());
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn additive(mut self, interactions: impl IntoIterator<Item = Vec<usize>>) -> Self {
+        self.asked = self.asked.additive(interactions);
+        self
+    }
+
     /// Explains one row.
     ///
     /// # Errors
@@ -414,6 +442,9 @@ impl<'a> Explainer<'a> {
     /// Checks the tolerance, and that the method supports the model and the value.
     fn check_method(&self) -> Result<(), ExplainError> {
         self.asked.check_method()?;
+        if self.asked.interactions.is_some() && !matches!(self.source, Source::Model(..)) {
+            return Err(ExplainError::NotMarginal);
+        }
         match self.asked.method {
             method if self.source.exact_method() == Some(method) => Ok(()),
             Method::Tree => Err(ExplainError::NotTrees),

@@ -118,6 +118,7 @@ impl<'a> Explainer<'a> {
             && background.len() >= MIN_BACKGROUND
             && self.asked.value.check(background.columns()).is_ok_and(|players| PLAYERS.contains(&players))
             && background.has_equal_weights()
+            && self.asked.terms(background.columns()).is_ok_and(|terms| terms.is_none())
     }
 
     /// Sets which features contain codes of categories, without an order; features beyond the end are

@@ -20,7 +20,7 @@ from ._record_batches import record_batches
 from ._summary import Summary
 from ._threads import pool
 from ._types import (
-    GameName, Graph, Groups, Layout, Measure, Model, Numbers, Progress, Rounds, Rows, Scale,
+    Additive, GameName, Graph, Groups, Layout, Measure, Model, Numbers, Progress, Rounds, Rows, Scale,
 )
 
 # The version of the schema of results.
@@ -100,6 +100,7 @@ class BatchExplainer:
         variant: Literal["paper", "shapr"] | None = None,
         fallback: Literal["refuse", "marginal", "nearest"] | None = None,
         keep_null_players: bool = False,
+        additive: Additive = None,
     ) -> None:
         layout = _checks.choice("layout", layout, LAYOUTS)
         options = Options(
@@ -108,7 +109,7 @@ class BatchExplainer:
             model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
             rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel,
             precision=precision, rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant,
-            fallback=fallback, keep_null_players=keep_null_players)
+            fallback=fallback, keep_null_players=keep_null_players, additive=additive)
         if isinstance(model, Explainer):
             if background is not None or options.given():
                 raise UsageError("background and options cannot be combined with an Explainer, "
@@ -336,7 +337,7 @@ class BatchExplainer:
                 players = [players[i] if i == j else f"{players[i]} × {players[j]}"
                            for i, j in zip(*np.triu_indices(len(players)))]
             self._prepared = columns, (players, explainer.output_count, method,
-                                       method not in ("tree", "kernel-machine", "exact"))
+                                       method not in ("tree", "kernel-machine", "additive", "exact"))
         return self._prepared[1]
 
     def _columns(self, names: Sequence[str]) -> list[str]:
@@ -450,6 +451,7 @@ def explain_batches(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Iterator[Any]:
     """Explains Arrow record batches one after the other, with one in memory at a time.
 
@@ -476,7 +478,7 @@ def explain_batches(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
         rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     return explainer(batches)
 
 
@@ -517,6 +519,7 @@ def summarize(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Summary:
     """Returns the `Summary` of the values of all rows of record batches, with one in memory at a time.
 
@@ -535,7 +538,7 @@ def summarize(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
         rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     return Summary.of(explainer.with_inputs()(batches))
 
 

@@ -44,6 +44,7 @@ def key(explainer: Explainer, rows: Table, background: Table | None, game: str) 
         "graph": repr(explainer._graph),
         "game": game,
         "output": explainer.model_output,
+        "additive": _additive(explainer),
         "engine": _chosen(asked, _ENGINE),
         "distribution": _chosen(asked, _DISTRIBUTION),
         "method": asked["method"],
@@ -54,6 +55,11 @@ def key(explainer: Explainer, rows: Table, background: Table | None, game: str) 
                      else hashlib.sha256(explainer._surrogate).hexdigest(),
         "further options": _chosen(asked, [name for name in sorted(asked) if name not in own]),
     }
+
+
+def _additive(explainer: Explainer) -> str:
+    found = explainer._structure
+    return repr(explainer._additive if found is None else (found.methods, found.interactions))
 
 
 def _chosen(asked: Asked, names: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _checks, _core, _tables
+from ._additive import Structure, check as check_terms, declared, holds, owned as owned_terms, structure
 from ._data import Table, Wanted, table, weights as checked_weights
 from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError, warn
 from ._explanation import Explanation
@@ -23,7 +24,7 @@ from ._sequences import players_of_sequences
 from ._tables import Array, Tensor
 from ._threads import checked as count_of_threads, engine, generation, pool
 from ._types import (
-    Form, GameName, Graph, Groups, Measure, Model, Numbers, Path, Progress, Rounds, Rows, Scale,
+    Additive, Form, GameName, Graph, Groups, Measure, Model, Numbers, Path, Progress, Rounds, Rows, Scale,
 )
 
 # The maximum number of rows of X that serve as the background if none is passed, as in the command.
@@ -43,8 +44,9 @@ _Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains predictions of any model: exactly for trees, linear models and kernel machines (support vector
-    machines, kernel ridge regression and Gaussian processes of scikit-learn), otherwise with estimates.
+    """Explains predictions of any model: exactly for trees, linear models, additive models and kernel
+    machines (support vector machines, kernel ridge regression and Gaussian processes of scikit-learn),
+    otherwise with estimates.
 
     The model:
 
@@ -111,6 +113,12 @@ class Explainer:
         each call). With a fixed number the values of a row do not depend on the other rows, to the last bit.
     keep_null_players: whether features that cannot affect the prediction are evaluated like all others
         (default False: their value is 0 without any evaluation).
+    additive: True if the output of a function is a sum of functions of single features, or a list of
+        interactions, such as [("age", "sex")], if it also contains functions of several features. In the
+        marginal game, exact values then take 2 evaluations, one for each feature, and one for each pair; a
+        prediction that is not the sum of these terms is an error. Default None: naive Bayes and discriminant
+        analysis of scikit-learn, explainable boosting machines of interpret and models of pygam are
+        recognized. False for models that are called like any other function.
     threads: the number of threads, 0 for one per core (default None: as `set_threads` specifies).
     progress: True for a progress bar of tqdm (default False), or a function that is called with the number of
         finished rows and the evaluations of the next one.
@@ -144,6 +152,9 @@ class Explainer:
     _uses_kernels: bool
     # The bytes of a learned surrogate.
     _surrogate: bytes | None
+    # The option `additive`, and the terms of a model that is recognized as additive.
+    _additive: bool | list[list[Any]] | None
+    _structure: Structure | None
 
     @named_options
     def __init__(
@@ -180,6 +191,7 @@ class Explainer:
         variant: Literal["paper", "shapr"] | None = None,
         fallback: Literal["refuse", "marginal", "nearest"] | None = None,
         keep_null_players: bool = False,
+        additive: Additive = None,
     ) -> None:
         self.threads = None if threads is None else count_of_threads(threads)
         self.progress = _checked_progress(progress)
@@ -189,6 +201,7 @@ class Explainer:
         self._output_names = None if output_names is None else _checks.names("output_names", output_names)
         self._reasons: list[str] = []
         self._groups, self._graph = owned_groups(groups), owned_graph(graph)
+        self._additive, self._structure = owned_terms(additive), None
         self._game = None if game is None else _checks.choice("game", game, GAMES)
         # Store the checked options: the objects that were passed may change later.
         self._asked = checked(
@@ -224,12 +237,17 @@ class Explainer:
                                  + ("" if reason is None else f" ({reason})") + "; remove rounds")
             self.function = Function(model, method_of_model)
             self._kernels = fitted_kernels(model)
+            if self._additive is None:
+                self._structure = structure(model)
             if reason is not None:
                 self._reasons.append(f"the model is explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
             if background is not None:
                 self._own_background(background)
         else:
+            if self._additive is not None:
+                raise UsageError("additive requires a model that is called as a function; models that are "
+                                 "read as trees have exact values without it")
             # Classifiers without a link are sums of scores, or means of probabilities.
             self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
@@ -666,7 +684,7 @@ class Explainer:
         if kernels is not None:
             return kernels, members
         return _core.Explainer.of_function(function, absent.shape[1], self.output_count, of_engine, absent,
-                                           weights, words), members
+                                           weights, words, self._terms(function, names, absent)), members
 
     def _kernel_engine(self, schema: Schema, of_engine: dict[str, Any],
                        absent: Numbers) -> _core.Explainer | None:
@@ -679,6 +697,22 @@ class Explainer:
                 or not self._reproduces(absent, schema)):
             return None
         return _core.Explainer.of_kernel_machine(self._kernels.machine, of_engine, absent, self._weights)
+
+    def _terms(self, function: Function, names: Sequence[str], absent: Numbers) -> list[list[int]] | None:
+        """Returns the interactions of an additive model, by number; None if the model is not additive."""
+        found, workers = self._structure, pool(self.threads)
+        is_used = self._game_for(None) == "marginal" and self._asked["method"] in ("auto", "additive")
+        if found is None:
+            interactions = declared(self._additive, names)
+            if interactions is not None and is_used and self._check:
+                check_terms(function, interactions, absent, workers)
+            return interactions
+        if not is_used or function.way.about not in found.methods:
+            return None
+        interactions = found.numbered(names)
+        if interactions is None or not holds(function, interactions, absent, workers):
+            return None
+        return interactions
 
     def _reproduces(self, values: Numbers, schema: Schema | None) -> bool:
         """Returns whether the kernel machine reproduces the explained predictions of the model for rows."""
@@ -880,6 +914,7 @@ def explain(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Explanation:
     """Explains rows of a model in one call: `Explainer(model, background, …)(X)`.
 
@@ -902,7 +937,7 @@ def explain(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
         rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     return explainer(X, y, interactions=interactions, checkpoint=checkpoint)
 
 

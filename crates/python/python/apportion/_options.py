@@ -11,7 +11,7 @@ import numpy.typing as npt
 from . import _checks, _core
 from ._errors import UnknownOption, UsageError
 from ._names import nearest
-from ._types import GameName, Graph, Groups, Measure, Progress, Rounds, Scale
+from ._types import Additive, GameName, Graph, Groups, Measure, Progress, Rounds, Scale
 
 GAMES: tuple[GameName, ...] = get_args(GameName)
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -54,6 +54,7 @@ class Options:
     variant: Literal["paper", "shapr"] | None = None
     fallback: Literal["refuse", "marginal", "nearest"] | None = None
     keep_null_players: bool = False
+    additive: Additive = None
 
     def given(self) -> list[str]:
         """Returns the names of the options that differ from their defaults."""

@@ -23,6 +23,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Rounds: TypeAlias = Literal["all"] | int | tuple[int, int] | None
 Groups: TypeAlias = str | Sequence[Any] | Mapping[str, Any] | None
 Graph: TypeAlias = str | Iterable[Any] | None
+Additive: TypeAlias = bool | Sequence[Sequence[str | int]] | None
 Progress: TypeAlias = bool | Callable[[int, int], object]
 
 GameName: TypeAlias = Literal["marginal", "path-dependent", "gaussian", "copula", "empirical", "frequency"]

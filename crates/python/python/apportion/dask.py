@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ._batches import BatchExplainer
 from ._errors import UsageError, imported
 from ._options import Options, named_options
-from ._types import GameName, Graph, Groups, Layout, Measure, Model, Rounds, Rows, Scale
+from ._types import Additive, GameName, Graph, Groups, Layout, Measure, Model, Rounds, Rows, Scale
 from ._workers import Work, batch_explainer, on_workers, put_together
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def explain(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Any:
     """Returns the values of each row of a frame as a frame, computed with `map_partitions`.
 
@@ -80,7 +81,7 @@ def explain(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, layout, interactions, options, threads)
     work, chosen = _chosen(frame, explainer, summed=False)
 
@@ -132,6 +133,7 @@ def summarize(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
@@ -147,7 +149,7 @@ def summarize(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, "lists", interactions, options, threads)
     work, chosen = _chosen(frame, explainer, summed=True)
     _schema(explainer, chosen._meta)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ._batches import BatchExplainer
 from ._errors import UsageError, imported
 from ._options import named_options
-from ._types import GameName, Graph, Groups, Model, Rounds, Rows
+from ._types import Additive, GameName, Graph, Groups, Model, Rounds, Rows
 
 
 @named_options
@@ -47,6 +47,7 @@ def register(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> None:
     """Registers an SQL function that explains rows.
 
@@ -71,7 +72,7 @@ def register(
             model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
             rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
             bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-            keep_null_players=keep_null_players)
+            keep_null_players=keep_null_players, additive=additive)
         return explainer.with_threads(threads)
 
     explainer = made(feature_names)

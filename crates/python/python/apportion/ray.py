@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ._batches import BatchExplainer
 from ._errors import imported
 from ._options import Options, named_options
-from ._types import GameName, Graph, Groups, Layout, Measure, Model, Rounds, Rows, Scale
+from ._types import Additive, GameName, Graph, Groups, Layout, Measure, Model, Rounds, Rows, Scale
 from ._workers import batch_explainer, on_workers, put_together
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def explain(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Any:
     """Returns the values of each row of a dataset as a dataset, computed with `map_batches`.
 
@@ -79,7 +80,7 @@ def explain(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, layout, interactions, options, threads)
     return _mapped(dataset, explainer, batch_size, summed=False)
 
@@ -121,6 +122,7 @@ def summarize(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a dataset.
 
@@ -136,7 +138,7 @@ def summarize(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, "lists", interactions, options, threads)
     parts = _mapped(dataset, explainer, batch_size, summed=True)
     return put_together(part["summary"] for part in parts.iter_rows())

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ._batches import BatchExplainer
 from ._errors import imported
 from ._options import Options, named_options
-from ._types import GameName, Graph, Groups, Layout, Measure, Model, Module, Rounds, Rows, Scale
+from ._types import Additive, GameName, Graph, Groups, Layout, Measure, Model, Module, Rounds, Rows, Scale
 from ._workers import batch_explainer, merging, on_workers, put_together
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def explain(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Any:
     """Returns the values of each row of a frame, also of a stream, as a frame, computed with `mapInArrow`.
 
@@ -81,7 +82,7 @@ def explain(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, layout, interactions, options, threads)
     frame = _chosen(frame, explainer)
     given = frame.schema
@@ -128,6 +129,7 @@ def summarize(
     variant: Literal["paper", "shapr"] | None = None,
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
+    additive: Additive = None,
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
@@ -144,7 +146,7 @@ def summarize(
         model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
         rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
         bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
-        keep_null_players=keep_null_players)
+        keep_null_players=keep_null_players, additive=additive)
     explainer = batch_explainer(model, background, keep, "lists", interactions, options, threads)
     frame = _chosen(frame, explainer)
     explainer.schema(types.to_arrow_schema(frame.schema))

@@ -73,6 +73,7 @@
 //! Marichal, Kojadinovic and Fujimoto, *Axiomatic characterizations of generalized values*, 2007; Harris,
 //! Pymar and Rowat, *Joint Shapley values*, 2022.
 
+mod additive_terms;
 mod answer;
 mod binomial;
 mod enumeration;
@@ -81,6 +82,7 @@ mod index;
 mod moebius;
 mod weights;
 
+pub use additive_terms::AdditiveTerms;
 pub use answer::Interactions;
 pub use enumeration::{MAX_INTERACTIONS, enumerate_interactions, enumerate_interactions_many};
 pub use index::InteractionIndex;

@@ -16,7 +16,9 @@ const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
 ///
-/// If there are few coefficients, interaction indices are computed from them for any number of players.
+/// If there are few coefficients, values and interaction indices are computed from them for any number of
+/// players. [`AdditiveTerms`](crate::AdditiveTerms) computes the coefficients of a game that is a sum of games
+/// of few players.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -204,6 +206,34 @@ impl MoebiusTransform {
             }
         }
         Ok((coalitions, values))
+    }
+}
+
+impl Game for MoebiusTransform {
+    fn players(&self) -> usize {
+        self.terms.players()
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Writes the sums of the coefficients of the terms that are subsets of each coalition. Takes a step for
+    /// each term and coalition.
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (coalition, sums) in batch.iter().zip(out.chunks_exact_mut(self.outputs)) {
+            sums.fill(0.0);
+            for (term, coefficients) in self.terms.iter().zip(self.coefficients.chunks_exact(self.outputs)) {
+                if term.is_subset_of(coalition) {
+                    sums.iter_mut().zip(coefficients).for_each(|(sum, coefficient)| *sum += coefficient);
+                }
+            }
+            if let Some(output) = sums.iter().position(|sum| !sum.is_finite()) {
+                let (coalition, value) = (coalition.to_coalition(), sums[output]);
+                return Err(GameError::NotFinite { coalition, output, value });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
+mod additive_terms;
 mod axioms;
 mod coalitional;
 mod common;
