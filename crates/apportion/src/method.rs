@@ -157,7 +157,7 @@ impl Method {
     /// ```
     pub fn of_indices(self, has_errors: bool) -> Self {
         match (self, has_errors) {
-            (Self::Tree, _) => Self::Tree,
+            (Self::Tree | Self::KernelMachine, _) => self,
             (_, false) => Self::Exact,
             (Self::Table, true) => Self::Table,
             (_, true) => Self::By(&methods::LEARNED_SPECTRUM),

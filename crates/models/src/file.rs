@@ -1,5 +1,6 @@
 //! Reading of model files, whose format is detected from their content.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -85,11 +86,7 @@ impl Ensemble {
     /// [`ModelError::Rounds`] if the file does not contain these rounds, and the errors of
     /// [`from_bytes`](Self::from_bytes).
     pub fn from_bytes_with(bytes: &[u8], options: &ReadOptions) -> Result<Self, ModelError> {
-        let ensemble = if bytes.starts_with(&[0x1f, 0x8b]) {
-            Self::from_plain(&decompressed(bytes)?)?
-        } else {
-            Self::from_plain(bytes)?
-        };
+        let ensemble = Self::from_plain(&plain(bytes)?)?;
         let (actual, max) = (ensemble.feature_count(), options.max_features);
         if actual > max {
             return Err(ModelError::TooManyFeatures { actual, max });
@@ -143,6 +140,14 @@ impl Ensemble {
             }
         }
     }
+}
+
+/// Returns the content of a file, decompressed if it is gzipped.
+pub(crate) fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ModelError> {
+    Ok(match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => Cow::Owned(decompressed(bytes)?),
+        false => Cow::Borrowed(bytes),
+    })
 }
 
 /// Decompresses a gzip stream. Limits the compression ratio, because a stream of zeros expands a

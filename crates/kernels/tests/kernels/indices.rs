@@ -38,7 +38,7 @@ fn indices(players: usize) -> Vec<InteractionIndex> {
     indices
 }
 
-fn found(
+fn computed(
     machine: &KernelMachine,
     (background, rows): (&[f64], &[f64]),
     (index, order, groups): (&InteractionIndex, usize, Option<&Partition>),
@@ -55,7 +55,7 @@ fn assert_equal(machine: &KernelMachine, seed: u64, orders: &[usize], groups: Op
     let of_games = Background::rows(background.clone(), features).unwrap().with_weights(&WEIGHTS).unwrap();
     for index in indices(groups.map_or(features, Partition::len)) {
         for &order in orders {
-            let found = found(machine, (&background, &rows), (&index, order, groups));
+            let found = computed(machine, (&background, &rows), (&index, order, groups));
             for (row, found) in rows.chunks_exact(features).zip(&found) {
                 let game = MarginalGame::new(machine, row, &of_games).unwrap();
                 let expected = match groups {
@@ -129,7 +129,7 @@ fn features_without_a_rate_interact_with_nothing() {
     let (background, rows) = (numbers(12, 16), numbers(13, 4));
     for name in ["shapley", "faithful-shapley", "walsh", "k-shapley"] {
         let index: InteractionIndex = name.parse().unwrap();
-        let found = found(&machine, (&background, &rows), (&index, 2, None));
+        let found = computed(&machine, (&background, &rows), (&index, 2, None));
         for (coalition, values) in found[0].iter() {
             let members: Vec<usize> = coalition.members().collect();
             let is_null = members.contains(&3) || members.len() == 2 && members.contains(&1);
@@ -179,7 +179,8 @@ fn weights_by_size_that_are_uniform_are_shapley_interactions_for_many_features()
     let machine = machine(1, Kernel::rbf(0.05, features), (features, 20, 1));
     let (background, row) = (numbers(2, 4 * features), numbers(3, features));
     let by_size = Semivalue::from_size_distribution(&vec![1.0 / features as f64; features]).unwrap();
-    let of = |index: &InteractionIndex| found(&machine, (&background, &row), (index, 2, None)).swap_remove(0);
+    let of =
+        |index: &InteractionIndex| computed(&machine, (&background, &row), (index, 2, None)).swap_remove(0);
     let (shapley, by_size) = (of(&InteractionIndex::SHAPLEY), of(&by_size.into()));
     let largest = shapley.values().iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     for (got, expected) in by_size.values().iter().zip(shapley.values()) {
@@ -212,7 +213,7 @@ fn bits_do_not_depend_on_threads_or_on_other_rows() {
     let of = |rows: &[f64], threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let index = InteractionIndex::FaithfulShapley;
-        pool.install(|| found(&machine, (&background, rows), (&index, 2, None)))
+        pool.install(|| computed(&machine, (&background, rows), (&index, 2, None)))
     };
     let all = of(&rows, 1);
     assert_eq!(of(&rows, 3), all);
