@@ -60,7 +60,8 @@ impl SupportVectorMachine {
     ///
     /// [`ModelError::Unsupported`] for other kernels, for more than two classes, for probabilities, for
     /// several machines, and for graphs with operators that are neither affine functions of single columns
-    /// before the machine nor labels after it; otherwise the errors of [`Ensemble::from_bytes`](crate::Ensemble::from_bytes).
+    /// before the machine nor labels after it; otherwise the errors of
+    /// [`Ensemble::from_bytes`](crate::Ensemble::from_bytes).
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, ModelError> {
         let bytes = plain(bytes)?;
         match onnx_ml::begins_like_onnx(&bytes) {

@@ -245,8 +245,8 @@ impl Interactions {
         self.matrix_of(0.5)
     }
 
-    /// Returns the [`matrix`](Self::matrix) with half of each pair's index in each of its two entries, and with
-    /// these halves subtracted from the diagonal, so that each row sums to the index of its player.
+    /// Returns the [`matrix_of_halves`](Self::matrix_of_halves) with the halves of all pairs of a player
+    /// subtracted from its entry on the diagonal, so that each row sums to the index of its player.
     ///
     /// For the index of a semivalue, this is the matrix that tree methods return with `Diagonal::Remainder`:
     /// each row sums to the value of the player.

@@ -292,8 +292,8 @@ fn refused(subject: &str, Refusal { operator, name, why }: &Refusal) -> ModelErr
             unfollowed(format!("an ONNX graph with {subject} and the operator {operator}{name} ({reason})"))
         }
         Reason::Unknown => unfollowed(format!(
-            "an ONNX graph with {subject} and the operator {operator}{name} (which neither transforms a single \
-             column nor sums scores)"
+            "an ONNX graph with {subject} and the operator {operator}{name} (which neither transforms a \
+             single column nor sums scores)"
         )),
     }
 }

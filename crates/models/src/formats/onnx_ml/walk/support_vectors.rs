@@ -63,6 +63,11 @@ pub(in super::super) fn support_vectors(
         let columns = walk.columns(node, 0)?;
         let machine = Machine::read(node, columns.len())?;
         check_outputs(graph, place)?;
+        // A short file may declare many columns, of which its machine uses few.
+        let numbers = machine.coefficients.len().saturating_mul(rows.columns);
+        walk.allowance
+            .spend(numbers)
+            .map_err(|_| Stop::because(format!("has {} columns, but few numbers for them,", rows.columns)))?;
         let kind = if node.op_type == "SVMClassifier" { "classification" } else { "regression" };
         let empty = SupportVectorMachine {
             features: rows.columns,
