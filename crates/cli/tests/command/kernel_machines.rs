@@ -1,5 +1,7 @@
 //! Tests kernel machines: their exact values, predictions and contents.
 
+use std::collections::BTreeMap;
+
 use apportion::kernels::{Kernel, KernelMachine};
 use serde_json::Value;
 
@@ -40,7 +42,10 @@ fn values_of_support_vector_machines_are_exact() {
         let machine = machine(name);
         let common = ["--model", &machine, "--rows", &rows, "--format", "json"];
         let predicted = json(&[&["predict"][..], &common].concat());
-        for (got, expected) in numbers(&predicted["predictions"]).iter().zip(&scores) {
+        let predicted = predicted["predictions"].as_array().unwrap();
+        assert_eq!(predicted.len(), scores.len(), "{name}");
+        for (row, expected) in predicted.iter().zip(&scores) {
+            let got = row["prediction"].as_f64().unwrap();
             assert!((got - expected).abs() < 1e-4, "{name}: {got} {expected}");
         }
         let explained =
@@ -56,9 +61,27 @@ fn values_of_support_vector_machines_are_exact() {
         for (got, expected) in exact.iter().zip(&enumerated) {
             assert!((got - expected).abs() < 1e-12, "{name}: {got} {expected}");
         }
-        let indices = explained(&["--interactions=shapley"]);
-        let enumerated = explained(&["--interactions=shapley", "--method", "exact"]);
-        assert_eq!(indices["features"], enumerated["features"]);
+        let indices = |more: &[&str]| -> BTreeMap<String, f64> {
+            let results = explained(&[&["--interactions=shapley"], more].concat());
+            let rows = results["explanations"].as_array().unwrap();
+            let mut found = BTreeMap::new();
+            for (at, row) in rows.iter().enumerate() {
+                for coalition in row["coalitions"].as_array().unwrap() {
+                    found.insert(
+                        format!("{at} {}", coalition["features"]),
+                        coalition["value"].as_f64().unwrap(),
+                    );
+                }
+            }
+            found
+        };
+        let (exact, enumerated) = (indices(&[]), indices(&["--method", "exact"]));
+        assert!(!exact.is_empty(), "{name}");
+        // Indices of zero are not listed.
+        for coalition in exact.keys().chain(enumerated.keys()) {
+            let [got, expected] = [&exact, &enumerated].map(|all| all.get(coalition).copied().unwrap_or(0.0));
+            assert!((got - expected).abs() < 1e-12, "{name} {coalition}: {got} {expected}");
+        }
     }
 }
 
@@ -111,7 +134,7 @@ fn machines_and_requests_that_are_not_supported_are_refused() {
         let error = refused(model, more);
         assert!(error.contains(says), "{error}");
     }
-    std::fs::write(&rows, "a,b,c,d,e\n1,2,,4,5\n").unwrap();
+    std::fs::write(&rows, "a,b,c,d,e\n1,2,,4,5\n1,2,3,4,5\n").unwrap();
     let error = refused("regression", &[]);
     assert!(
         error.contains("row 0 has a missing value in \"c\", which the model does not support"),
