@@ -1,9 +1,6 @@
 //! Support vector machines in model files.
 
 use crate::ensemble::Origin;
-use crate::error::ModelError;
-use crate::file::plain;
-use crate::formats::onnx_ml;
 
 /// A support vector machine with one output, read from an ONNX file:
 ///
@@ -45,28 +42,4 @@ pub enum SupportVectorKernel {
     },
     /// `Σ_j x_j v_j`.
     Linear,
-}
-
-impl SupportVectorMachine {
-    /// Reads a support vector machine from the content of an ONNX file, gzipped or not: a graph with one
-    /// operator `SVMRegressor` or `SVMClassifier` with an RBF or linear kernel. Returns `None` for all other
-    /// files.
-    ///
-    /// The function of a classifier is the decision function of its second class, and that of a machine for
-    /// one class is its score. Numbers are used as stored in the file. Runtimes compute with `f32`, so their
-    /// predictions differ in the last digits.
-    ///
-    /// # Errors
-    ///
-    /// [`ModelError::Unsupported`] for other kernels, for more than two classes, for probabilities, for
-    /// several machines, and for graphs with operators that are neither affine functions of single columns
-    /// before the machine nor labels after it; otherwise the errors of
-    /// [`Ensemble::from_bytes`](crate::Ensemble::from_bytes).
-    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, ModelError> {
-        let bytes = plain(bytes)?;
-        match onnx_ml::begins_like_onnx(&bytes) {
-            true => onnx_ml::support_vectors(&bytes),
-            false => Ok(None),
-        }
-    }
 }

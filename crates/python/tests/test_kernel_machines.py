@@ -128,7 +128,8 @@ def test_interactions_equal_enumeration(name, options):
     model, method = FITTED[name]
     explained = rows(2, seed=5)
     found = apportion.Explainer(model, X[:12], **options)(explained, interactions=True)
-    function = apportion.Explainer(lambda rows: getattr(model, method)(rows), X[:12], method="exact", **options)
+    function = apportion.Explainer(lambda rows: getattr(model, method)(rows), X[:12], method="exact",
+                                   **options)
     expected = function(explained, interactions=True)
     assert (found.method, found.interactions, found.std_errors) == ("kernel-machine", "index", None)
     assert_near(found.values, expected.values)
