@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use apportion_games::{Background, Coalition, Game, Model, Rows, Shared};
+use apportion_games::{Background, Coalition, Game, Model, Partition, Rows, Shared};
 use apportion_kernels::{KernelError, KernelExplainer, KernelMachine};
-use apportion_values::{Attributions, Value};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Value};
 
 use crate::error::ExplainError;
 use crate::marginal::marginal;
@@ -44,6 +44,17 @@ impl<'a> Kernels<'a> {
     /// Returns the exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         Ok(self.exact()?.values_of(value, rows)?)
+    }
+
+    /// Returns the exact interaction indices of all rows.
+    pub(crate) fn indices(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>, ExplainError> {
+        Ok(self.exact()?.indices_of(index, order, groups, rows)?)
     }
 
     /// Returns the plan of [`values`](Self::values) for this number of rows.

@@ -53,6 +53,8 @@ mod draws;
 mod error;
 mod explainer;
 mod game_explainer;
+#[cfg(all(feature = "kernels", feature = "trees"))]
+mod kernel_file;
 #[cfg(feature = "kernels")]
 mod kernel_source;
 mod marginal;
@@ -107,6 +109,8 @@ pub use drawn::explained;
 pub use error::ExplainError;
 pub use explainer::{Ends, Explainer, NullPlayers};
 pub use game_explainer::GameExplainer;
+#[cfg(all(feature = "kernels", feature = "trees"))]
+pub use kernel_file::KernelFile;
 pub use method::Method;
 pub use observer::RunObserver;
 pub use plan::Plan;

@@ -166,7 +166,7 @@ impl Method {
     /// ```
     pub fn of_indices(self, has_errors: bool) -> Self {
         match (self, has_errors) {
-            (Self::Tree | Self::Additive, _) => self,
+            (Self::Tree | Self::KernelMachine | Self::Additive, _) => self,
             (_, false) => Self::Exact,
             (Self::Table, true) => Self::Table,
             (_, true) => Self::By(&methods::LEARNED_SPECTRUM),

@@ -58,6 +58,7 @@ impl Component {
             Kernel::RationalQuadratic { gamma, alpha } => {
                 (Shape::Squared, gamma, ScaleMixture::rational_quadratic(*alpha))
             }
+            Kernel::Matern { gamma, nu } => (Shape::Squared, gamma, ScaleMixture::matern(*nu)),
             Kernel::Linear => {
                 return Err(KernelError::Unsupported {
                     what: "a linear kernel with centres".to_owned(),

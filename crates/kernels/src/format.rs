@@ -63,6 +63,16 @@ impl KernelMachine {
         serde_json::to_vec(&file).unwrap_or_default()
     }
 
+    /// Returns whether bytes are a file in this format, of any version, although it may be invalid.
+    pub fn is_file(bytes: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+        }
+        bytes.trim_ascii_start().starts_with(b"{")
+            && serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.format == FORMAT)
+    }
+
     /// Reads a machine that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors

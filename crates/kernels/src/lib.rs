@@ -5,8 +5,8 @@
 //! | | |
 //! |---|---|
 //! | [`KernelMachine`] | a weighted sum of kernels around centres, such as a support vector machine, kernel ridge regression or the mean of a Gaussian process; a [`Model`] with a file format and a fingerprint |
-//! | [`Kernel`] | radial basis function, Laplace, rational quadratic, linear; one rate for each feature |
-//! | [`KernelExplainer`] | exact values of the marginal game: every semivalue, Owen and every other coalitional value, also over hierarchies, quotient and two-step values |
+//! | [`Kernel`] | radial basis function, Laplace, rational quadratic, Matérn, linear; one rate for each feature |
+//! | [`KernelExplainer`] | exact values of the marginal game: every semivalue, Owen and every other coalitional value, also over hierarchies, quotient and two-step values; interaction indices of any order |
 //! | [`KernelError`] | errors for invalid machines, rows and requests |
 //!
 //! Shapes: rows are row-major `f64`, one column per feature. With n features and k outputs, predictions are
@@ -35,10 +35,12 @@
 //! ```
 
 mod average;
+mod coalitions;
 mod components;
 mod error;
 mod explainer;
 mod format;
+mod indices;
 mod kernel;
 mod layout;
 mod machine;
@@ -50,7 +52,9 @@ mod values;
 #[doc(no_inline)]
 pub use apportion_games::{Model, Partition, Rows};
 #[doc(no_inline)]
-pub use apportion_values::{Attributions, Axis, CoalitionalValue, Semivalue, Value};
+pub use apportion_values::{
+    Attributions, Axis, CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value,
+};
 
 pub use error::KernelError;
 pub use explainer::KernelExplainer;

@@ -160,6 +160,18 @@ impl KernelMachine {
         self.terms.iter().map(|term| term.centres.len() / self.features).sum()
     }
 
+    /// Returns the constant term of each output.
+    pub fn intercept(&self) -> &[f64] {
+        &self.intercept
+    }
+
+    /// Returns the kernels, in the order in which they were added. The linear kernel is listed last, if the
+    /// machine has a linear part.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        let linear = (!self.weights.is_empty()).then_some(&Kernel::Linear);
+        self.terms.iter().map(|term| &term.kernel).chain(linear)
+    }
+
     /// Returns the outputs for rows: rows × outputs. Takes centres × features steps per row.
     ///
     /// # Errors
@@ -174,7 +186,12 @@ impl KernelMachine {
     }
 
     /// Checks that rows have the right width, and only finite values. `what` names a row in the error.
-    pub(crate) fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Width`], [`GameError::MissingInput`] and [`GameError::InfiniteInput`] for rows that the
+    /// machine does not support.
+    pub fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
         if rows.columns() != self.features {
             let (actual, expected) = (rows.columns(), self.features);
             return Err(GameError::Width { what: what.to_owned(), actual, expected });

@@ -1,4 +1,4 @@
-//! The rational quadratic kernel as a finite mixture of radial basis functions.
+//! Rational quadratic and Matérn kernels as finite mixtures of radial basis functions.
 //!
 //! # Formula
 //!
@@ -18,11 +18,23 @@
 //!
 //! This bound yields a step for any error. The sum is truncated on both sides where the remaining weights are
 //! negligible.
+//!
+//! The Matérn kernel of smoothness ν is the mixture of exp(−r / τ) with the same distribution of shape α = ν,
+//! because its spectral density is that of a t distribution, which is a mixture of normal distributions:
+//!
+//! ```text
+//! ∫ exp(−r / τ) dG(τ) = ν^ν / Γ(ν) ∫ exp(ν s − ν e^s − r e^(−s)) ds
+//! ```
+//!
+//! On the line s + iθ, the absolute value of the integrand is at most exp(ν s − ν cos θ e^s), whose integral
+//! is (cos θ)^(−ν). With tan θ = y/ν, shifting the path of integration bounds the Fourier transform by the
+//! same number as above. The absolute error of the trapezoidal rule with the same step is therefore as small
+//! for every r.
 
 /// The maximum relative error of the trapezoidal rule.
 const ERROR: f64 = 1e-17;
 
-/// Rates τ_k and weights w_k with `(1 + r/α)^(−α) ≈ Σ_k w_k exp(−τ_k r)`; the weights sum to 1.
+/// Rates τ_k and weights w_k with `κ(r) ≈ Σ_k w_k exp(−τ_k r)` for a kernel κ; the weights sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaleMixture {
     pub(crate) rates: Vec<f64>,
@@ -38,7 +50,14 @@ impl ScaleMixture {
         Self { rates: vec![1.0], weights: vec![1.0] }
     }
 
-    /// Returns the mixture for a shape in [`ALPHA`](Self::ALPHA).
+    /// Returns the mixture for the Matérn kernel of smoothness `nu`, which must be in
+    /// [`ALPHA`](Self::ALPHA).
+    pub(crate) fn matern(nu: f64) -> Self {
+        let Self { rates, weights } = Self::rational_quadratic(nu);
+        Self { rates: rates.into_iter().map(f64::recip).collect(), weights }
+    }
+
+    /// Returns the mixture for the rational quadratic kernel of a shape in [`ALPHA`](Self::ALPHA).
     pub(crate) fn rational_quadratic(alpha: f64) -> Self {
         let step = 2.0 * std::f64::consts::PI / frequency(alpha);
         // The logarithm of the integrand for r = 0, relative to its maximum at s = 0.
@@ -88,6 +107,7 @@ fn frequency(alpha: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
 
     #[test]
     fn mixtures_are_the_kernel_at_every_distance() {
@@ -101,5 +121,18 @@ mod tests {
             }
         }
         assert!(ScaleMixture::rational_quadratic(1.0).rates.len() < 250);
+    }
+
+    #[test]
+    fn mixtures_are_the_matern_kernel_at_every_distance() {
+        for nu in [0.5, 1.5, 2.5] {
+            let (mixture, kernel) = (ScaleMixture::matern(nu), Kernel::Matern { gamma: vec![1.0], nu });
+            for r in [0.0, 1e-30, 1e-18, 1e-9, 1e-3, 0.1, 0.5, 1.0, 7.0, 100.0, 1e3, 1e8] {
+                let exact = kernel.value(&[f64::sqrt(r)], &[0.0]);
+                let terms = mixture.rates.iter().zip(&mixture.weights);
+                let got: f64 = terms.map(|(rate, weight)| weight * (-rate * r).exp()).sum();
+                assert!((got - exact).abs() < 2e-14, "{nu} {r}: {got} {exact}");
+            }
+        }
     }
 }

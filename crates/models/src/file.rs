@@ -1,5 +1,6 @@
 //! Reading of model files, whose format is detected from their content.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use crate::error::ModelError;
 use crate::formats::document::{Field, Value, json};
 use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
 use crate::options::ReadOptions;
+use crate::support_vectors::SupportVectorMachine;
 
 /// Maximum number of outputs, a guard against corrupt files: predictions, base values and names have one
 /// entry per output.
@@ -85,11 +87,7 @@ impl Ensemble {
     /// [`ModelError::Rounds`] if the file does not contain these rounds, and the errors of
     /// [`from_bytes`](Self::from_bytes).
     pub fn from_bytes_with(bytes: &[u8], options: &ReadOptions) -> Result<Self, ModelError> {
-        let ensemble = if bytes.starts_with(&[0x1f, 0x8b]) {
-            Self::from_plain(&decompressed(bytes)?)?
-        } else {
-            Self::from_plain(bytes)?
-        };
+        let ensemble = Self::from_plain(&plain(bytes)?)?;
         let (actual, max) = (ensemble.feature_count(), options.max_features);
         if actual > max {
             return Err(ModelError::TooManyFeatures { actual, max });
@@ -143,6 +141,38 @@ impl Ensemble {
             }
         }
     }
+}
+
+impl SupportVectorMachine {
+    /// Reads a support vector machine from the content of an ONNX file, gzipped or not: a graph with one
+    /// operator `SVMRegressor` or `SVMClassifier` with an RBF or linear kernel. Returns `None` for all other
+    /// files.
+    ///
+    /// The function of a classifier is the decision function of its second class, and that of a machine for
+    /// one class is its score. Numbers are used as stored in the file. Runtimes compute with `f32`, so their
+    /// predictions differ in the last digits.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Unsupported`] for other kernels, for more than two classes, for probabilities, for
+    /// several machines, and for graphs with operators that are neither affine functions of single columns
+    /// before the machine nor labels after it; otherwise the errors of
+    /// [`Ensemble::from_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, ModelError> {
+        let bytes = plain(bytes)?;
+        match onnx_ml::begins_like_onnx(&bytes) {
+            true => onnx_ml::support_vectors(&bytes),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Returns the content of a file, decompressed if it is gzipped.
+fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ModelError> {
+    Ok(match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => Cow::Owned(decompressed(bytes)?),
+        false => Cow::Borrowed(bytes),
+    })
 }
 
 /// Decompresses a gzip stream. Limits the compression ratio, because a stream of zeros expands a

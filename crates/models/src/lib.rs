@@ -11,6 +11,7 @@
 //! | [`LinkedEnsemble`] | the [`Model`] that predicts these outputs |
 //! | [`Origin`] | library, format and objective of a model |
 //! | [`tree`] | nodes and trees of an ensemble, for algorithms that traverse them |
+//! | [`SupportVectorMachine`] | a support vector machine in an ONNX file, as arrays |
 //! | [`EnsembleBuilder`] | an ensemble that is built in memory, tree by tree |
 //! | [`Categories`] | the categories of a feature, and the codes that splits use |
 //! | [`ModelError`] | the reason why a file or rows were rejected |
@@ -59,6 +60,7 @@ mod formats;
 mod linked;
 mod options;
 mod predict;
+mod support_vectors;
 
 /// Types of a lower-level crate in the signatures of this crate, re-exported so that users need no other
 /// dependency.
@@ -72,6 +74,7 @@ pub use ensemble::{
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;
+pub use support_vectors::{SupportVectorKernel, SupportVectorMachine};
 
 /// Runs the example of the README as a doctest.
 #[cfg(doctest)]

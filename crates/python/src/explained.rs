@@ -38,15 +38,18 @@ pub(crate) fn of_exact<'py>(
 }
 
 /// Returns a dictionary with the interactions of all pairs for each row, and with standard errors if they are
-/// estimates. `method` is the requested method. Here, the base value is listed for each row: rows × outputs.
+/// estimates. `method` is the requested method. With `remainder`, which is only available for exact
+/// interactions, the diagonal contains the remainders of the values. Here, the base value is listed for each
+/// row: rows × outputs.
 pub(crate) fn of_pairs<'py>(
     py: Python<'py>,
     method: Method,
     found: &[Interactions],
+    remainder: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
     for row in found {
-        let matrix = row.matrix();
+        let matrix = if remainder { row.matrix_of_remainders() } else { row.matrix() };
         errors.extend(row.matrix_of_errors().unwrap_or_else(|| vec![f64::NAN; matrix.values.len()]));
         values.extend(matrix.values);
         base.extend(row.base());

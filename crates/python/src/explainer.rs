@@ -419,8 +419,8 @@ impl Explainer {
         Ok((found, written.err().or(stopped)))
     }
 
-    /// Returns the interactions of all pairs. For trees they are exact, and the diagonal contains the values
-    /// or, with `remainder`, the remainders of the values. For functions and kernel machines they are exact
+    /// Returns the interactions of all pairs. For trees and kernel machines they are exact, and the diagonal
+    /// contains the values or, with `remainder`, the remainders of the values. For functions they are exact
     /// if the budget covers all coalitions; otherwise they are estimates from one sample, with standard
     /// errors.
     fn interactions<'py>(
@@ -437,11 +437,8 @@ impl Explainer {
             Backend::KernelMachine(explainer) => {
                 let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
                 let found = pool.get().run(py, || explainer.indices(&index, 2, groups, rows))?;
-                return explained::of_pairs(
-                    py,
-                    self.asked.method(),
-                    &found.map_err(|error| of_explaining(py, &error))?,
-                );
+                let found = found.map_err(|error| of_explaining(py, &error))?;
+                return explained::of_pairs(py, self.exact_method(), &found, remainder);
             }
         };
         let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
@@ -497,7 +494,7 @@ impl Explainer {
             self.on_function(function, &ServedModel { line, function })?.indices(&index, 2, groups, rows)
         })?;
         let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
-        explained::of_pairs(py, self.asked.method(), &found)
+        explained::of_pairs(py, self.asked.method(), &found, false)
     }
 
     fn on_function<'m>(

@@ -279,7 +279,7 @@ pub(crate) fn pairs_of_game<'py>(
         }
     })?;
     let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
-    explained::of_pairs(py, asked.method(), &[found])
+    explained::of_pairs(py, asked.method(), &[found], false)
 }
 
 /// The message for a value without an interaction index.

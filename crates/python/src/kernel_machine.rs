@@ -25,8 +25,10 @@ impl KernelMachine {
         Self::checked(py, machine)
     }
 
-    /// Returns the machine with an additional kernel, by name ("rbf", "laplace" or "linear"), with one rate
-    /// for each feature. The coefficients are centres × outputs, row by row.
+    /// Returns the machine with an additional kernel, by name ("rbf", "laplace", "rational-quadratic",
+    /// "matern" or "linear"), with one rate for each feature. `shape` is the parameter α of the rational
+    /// quadratic kernel, or ν of the Matérn kernel. The coefficients are centres × outputs, row by row.
+    #[pyo3(signature = (kernel, rates, centres, coefficients, shape=None))]
     fn with_kernel(
         &self,
         py: Python<'_>,
@@ -34,14 +36,23 @@ impl KernelMachine {
         rates: PyReadonlyArray1<'_, f64>,
         centres: PyReadonlyArray2<'_, f64>,
         coefficients: PyReadonlyArray1<'_, f64>,
+        shape: Option<f64>,
     ) -> PyResult<Self> {
         let gamma = rates.as_slice()?.to_vec();
-        let kernel = match kernel {
-            "rbf" => Kernel::Rbf { gamma },
-            "laplace" => Kernel::Laplace { gamma },
-            "linear" => Kernel::Linear,
-            other => {
-                return Err(usage(py, format!("unknown kernel {other:?}; expected rbf, laplace or linear")));
+        let kernel = match (kernel, shape) {
+            ("rbf", None) => Kernel::Rbf { gamma },
+            ("laplace", None) => Kernel::Laplace { gamma },
+            ("rational-quadratic", Some(alpha)) => Kernel::RationalQuadratic { gamma, alpha },
+            ("matern", Some(nu)) => Kernel::Matern { gamma, nu },
+            ("linear", None) => Kernel::Linear,
+            (other, shape) => {
+                return Err(usage(
+                    py,
+                    format!(
+                        "unknown kernel {other:?} with shape {shape:?}; expected rbf, laplace or linear, or \
+                         rational-quadratic or matern with a shape"
+                    ),
+                ));
             }
         };
         let (machine, centres) = (self.machine.as_ref().clone(), rows(&centres)?);

@@ -6,7 +6,14 @@ import numpy as np
 import pandas
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, RationalQuadratic, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -37,6 +44,11 @@ REGRESSORS = {
     "KernelRidge-linear": KernelRidge(alpha=0.1),
     "process": GaussianProcessRegressor(PROCESS, optimizer=None, alpha=1e-6),
     "process-normalized": GaussianProcessRegressor(PROCESS, optimizer=None, normalize_y=True),
+    "process-quadratic": GaussianProcessRegressor(
+        2.0 * RationalQuadratic(1.5, 0.7) + RBF(3.0) * 0.3 + WhiteKernel(0.01), optimizer=None),
+    "process-matern": GaussianProcessRegressor(
+        Matern([1.0, 3.0, 0.7, 2.0, 4.0], nu=0.5) * 0.5 + 0.7 * Matern(2.0, nu=1.5) + Matern(3.0, nu=2.5)
+        + Matern(2.0, nu=np.inf), optimizer=None, alpha=0.01, normalize_y=True),
     "process-fitted": GaussianProcessRegressor(1.0 * RBF(1.0) + WhiteKernel(0.1)),
 }
 FITTED = {name: (model.fit(X, Y), "predict") for name, model in REGRESSORS.items()}
@@ -107,6 +119,37 @@ def test_interactions_and_tolerances():
     assert_near(found.values, apportion.Explainer(model.predict, X[:12])(explained, interactions=True).values)
 
 
+@pytest.mark.parametrize("name", ["scaled-SVR", "process-two", "process-quadratic", "process-matern", "SVC"])
+@pytest.mark.parametrize("options", [
+    dict(), dict(value="banzhaf"), dict(value="beta=4,1"), dict(weights=np.arange(12.0)),
+    dict(value="quotient-shapley", groups=[[0, 1], [2, 3], [4]]),
+])
+def test_interactions_equal_enumeration(name, options):
+    model, method = FITTED[name]
+    explained = rows(2, seed=5)
+    found = apportion.Explainer(model, X[:12], **options)(explained, interactions=True)
+    function = apportion.Explainer(lambda rows: getattr(model, method)(rows), X[:12], method="exact",
+                                   **options)
+    expected = function(explained, interactions=True)
+    assert (found.method, found.interactions, found.std_errors) == ("kernel-machine", "index", None)
+    assert_near(found.values, expected.values)
+    assert_near(found.base_values, expected.base_values)
+    explainer = apportion.Explainer(model, X[:12], **options)
+    remainders = explainer(explained, interactions="remainder")
+    assert_near(remainders.values.sum(axis=2), explainer(explained).values)
+    np.testing.assert_array_equal(2 * remainders.values[:, 0, 1], found.values[:, 0, 1])
+    np.testing.assert_array_equal(explainer.shap_interaction_values(explained), remainders.values)
+
+
+def test_interactions_of_many_features_are_exact():
+    wide = np.random.default_rng(0).normal(size=(60, 40))
+    model = SVR().fit(wide, wide[:, 0] * wide[:, 1])
+    explainer = apportion.Explainer(model, wide[:3])
+    found = explainer(wide[:2], interactions="remainder")
+    assert found.method == "kernel-machine"
+    assert_near(found.values.sum(axis=(1, 2)), model.predict(wide[:2]) - explainer.expected_value)
+
+
 def test_other_methods_and_games_call_the_model():
     model = FITTED["SVR"][0]
     explained = rows(2, seed=3)
@@ -128,7 +171,9 @@ class Doubled(SVR):
 
 
 @pytest.mark.parametrize("model", [
-    SVR(kernel="poly"), Doubled(), GaussianProcessRegressor(RationalQuadratic(), optimizer=None, alpha=0.1),
+    SVR(kernel="poly"), Doubled(), 
+    *(GaussianProcessRegressor(kernel, optimizer=None, alpha=0.1) for kernel in (
+        DotProduct(), RationalQuadratic() * RBF(), Matern(nu=0.7), RationalQuadratic(alpha=0.01))),
     make_pipeline(MinMaxScaler(), SVR()),
 ])
 def test_models_that_are_not_recognised_are_called(model):

@@ -9,9 +9,11 @@ use super::Explainer;
 use crate::additive::indices_of_terms;
 use crate::error::ExplainError;
 use crate::game_explainer::GameExplainer;
-#[cfg(any(feature = "surrogates", feature = "trees"))]
+#[cfg(any(feature = "kernels", feature = "surrogates", feature = "trees"))]
 use crate::method::Method;
 use crate::source::Source;
+#[cfg(feature = "kernels")]
+use apportion_kernels::KernelExplainer;
 #[cfg(feature = "trees")]
 use apportion_trees::TreeError;
 
@@ -39,10 +41,11 @@ impl Explainer<'_> {
     /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
     /// features, or of `groups` of features, for each row. Indices that are zero are not stored.
     ///
-    /// For tree ensembles, an exact algorithm computes them for any number of features (`Exact::indices_of`).
-    /// For all other games, and for indices that this algorithm does not support (generalized values, outputs
-    /// after a link function), all 2^n coalitions of up to 25 features or groups are enumerated.
-    /// [`Method::Exact`] enumerates coalitions for trees, too.
+    /// For tree ensembles and kernel machines, exact algorithms compute them for any number of features
+    /// (`Exact::indices_of`, `KernelExplainer::indices_of`). For all other games, and for indices that these
+    /// algorithms do not support (generalized values, outputs after a link function), all 2^n coalitions of
+    /// up to 25 features or groups are enumerated. [`Method::Exact`] enumerates coalitions for trees and
+    /// kernel machines, too.
     ///
     /// If there are more coalitions than the budget allows, [`Method::Auto`] estimates the indices if
     /// possible: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
@@ -69,8 +72,9 @@ impl Explainer<'_> {
     ///
     /// [`ExplainError::Value`] for an invalid order, for enumeration with more than 25 players, and for more
     /// than 2^20 coalitions times outputs; [`ExplainError::NotTrees`] for [`Method::Tree`] if the model is
-    /// not a tree ensemble; [`ExplainError::Index`] for a method that does not support the index; the errors
-    /// of games and, for trees, of the exact algorithm.
+    /// not a tree ensemble; [`ExplainError::NotKernelMachine`] for [`Method::KernelMachine`] if the model is
+    /// not a kernel machine; [`ExplainError::Index`] for a method that does not support the index; the errors
+    /// of games and of the exact algorithms.
     pub fn indices(
         &self,
         index: &InteractionIndex,
@@ -90,6 +94,13 @@ impl Explainer<'_> {
                         && groups.map_or(trees.features(), Partition::len) <= MAX_PLAYERS => {}
                 answer => return Ok(answer?),
             }
+        }
+        #[cfg(feature = "kernels")]
+        if let Source::Kernels(kernels) = &self.source
+            && (self.asked.method == Method::KernelMachine
+                || self.asked.method == Method::Auto && KernelExplainer::supports_index(index))
+        {
+            return kernels.indices(index, order, groups, explicands);
         }
         #[cfg(feature = "surrogates")]
         if self.asked.method == Method::Table {

@@ -7,8 +7,8 @@ use apportion::games::{Graph, SumOfUnanimity};
 use apportion::kernels::{Kernel, KernelMachine};
 use apportion::values::{GraphValue, InteractionIndex};
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, Partition, Rows,
-    Semivalue, Until, Value,
+    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, KernelFile, Method, Partition,
+    Rows, Semivalue, Until, Value,
 };
 
 use super::common::{largest_difference, value_in};
@@ -81,6 +81,82 @@ fn every_value_equals_enumeration() {
             }
         }
     }
+}
+
+#[test]
+fn interaction_indices_equal_enumeration() {
+    let (machine, rows) = (machine(), rows());
+    let rows = Rows::new(&rows, FEATURES);
+    let groups = Partition::new(FEATURES, vec![vec![0, 3], vec![1, 2, 4], vec![5]]).unwrap();
+    let indices = |method: Method, name: &str, groups: Option<&Partition>| {
+        let explainer = Explainer::for_kernel_machine(&machine, background()).method(method);
+        explainer.indices(&name.parse().unwrap(), 2, groups, rows)
+    };
+    for name in ["shapley", "banzhaf", "k-shapley", "shapley-taylor", "faithful-shapley", "faithful-banzhaf"]
+    {
+        for groups in [None, Some(&groups)] {
+            let exact = indices(Method::Auto, name, groups).unwrap();
+            assert_eq!(exact, indices(Method::KernelMachine, name, groups).unwrap());
+            for (exact, enumerated) in exact.iter().zip(indices(Method::Exact, name, groups).unwrap()) {
+                assert!(exact.std_errors().is_none());
+                assert_eq!(exact.coalitions(), enumerated.coalitions());
+                assert!(largest_difference(exact.values(), enumerated.values()) < 1e-12, "{name}");
+                assert!(largest_difference(exact.constant(), enumerated.constant()) < 1e-12, "{name}");
+            }
+        }
+    }
+    // Generalized values are enumerated.
+    let name = "generalized-shapley";
+    assert_eq!(indices(Method::Auto, name, None).unwrap(), indices(Method::Exact, name, None).unwrap());
+    let refused = indices(Method::KernelMachine, name, None).unwrap_err();
+    assert!(matches!(refused, ExplainError::Kernels(_)), "{refused}");
+    assert_eq!(Method::KernelMachine.of_indices(false), Method::KernelMachine);
+}
+
+#[test]
+fn interactions_of_many_features_need_no_evaluations() {
+    let features = 40;
+    let machine = KernelMachine::new(features, &[0.0])
+        .and_then(|machine| machine.with_kernel(Kernel::rbf(0.05, features), &numbers(400), &numbers(10)))
+        .unwrap();
+    let (row, background) = (numbers(440).split_off(400), Background::rows(numbers(80), features).unwrap());
+    let explainer = Explainer::for_kernel_machine(&machine, background);
+    let found = explainer.indices(&InteractionIndex::KShapley, 2, None, Rows::new(&row, features)).unwrap();
+    let total: f64 = found[0].values().iter().sum();
+    assert!((total - (found[0].predictions()[0] - found[0].base()[0])).abs() < 1e-12);
+}
+
+#[test]
+fn support_vector_machines_are_read_from_files() {
+    let file = |name: &str| {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/tests/fixtures/onnx");
+        std::fs::read(format!("{root}/{name}.onnx")).unwrap()
+    };
+    for name in ["regression_scaled", "classes", "one_class", "regression_linear"] {
+        let read = KernelFile::from_bytes(&file(&format!("support_vectors/{name}"))).unwrap().unwrap();
+        let features = read.machine.feature_count();
+        assert!(read.format.starts_with("ONNX") && read.feature_names.is_none(), "{name}");
+        let background = Background::rows(numbers(4 * features), features).unwrap();
+        let row = numbers(5 * features).split_off(4 * features);
+        let explain = |method: Method| {
+            Explainer::for_kernel_machine(&read.machine, background.clone())
+                .method(method)
+                .explain(&row)
+                .unwrap()
+        };
+        let (exact, enumerated) = (explain(Method::Auto), explain(Method::Exact));
+        assert_eq!(exact.method, "kernel-machine");
+        assert!(largest_difference(&exact.values, &enumerated.values) < 1e-12, "{name}");
+    }
+    assert!(KernelFile::from_bytes(&file("linear/regression")).unwrap().is_none());
+    assert!(matches!(
+        KernelFile::from_bytes(&file("support_vectors/refused_polynomial")),
+        Err(ExplainError::Model(_))
+    ));
+    let own = KernelFile::from_bytes(&machine().to_bytes()).unwrap().unwrap();
+    assert_eq!((own.machine, &*own.format), (machine(), "apportion-kernel-machine"));
+    let invalid = br#"{"format": "apportion-kernel-machine", "version": 1}"#;
+    assert!(matches!(KernelFile::from_bytes(invalid), Err(ExplainError::Kernels(_))));
 }
 
 #[test]

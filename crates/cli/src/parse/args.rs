@@ -151,8 +151,8 @@ pub(crate) struct Explain {
     /// The name of an interaction index computes it, in sparse form, for coalitions of up to --order
     /// features: shapley, banzhaf and every other semivalue, k-shapley, shapley-taylor, faithful-shapley,
     /// faithful-banzhaf, chaining, moebius, co-moebius, walsh, generalized-shapley, joint-shapley, … Trees
-    /// may have any number of features. Other models are evaluated on all 2^n coalitions; if the budget does
-    /// not cover them, some indices of order 2 are estimated.
+    /// and kernel machines may have any number of features. Other models are evaluated on all 2^n coalitions;
+    /// if the budget does not cover them, some indices of order 2 are estimated.
     #[arg(
         long,
         value_parser = interactions,
@@ -535,8 +535,8 @@ pub(crate) struct Predictor {
     /// Model file of XGBoost, LightGBM, CatBoost, scikit-learn or treelite, plain or gzipped
     ///
     /// Formats: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON
-    /// of apportion.scikit_learn_to_json in Python), treelite (JSON). With the build feature networks also
-    /// neural networks (ONNX).
+    /// of apportion.scikit_learn_to_json in Python), treelite (JSON), support vector machines (ONNX). With
+    /// the build feature networks also neural networks (ONNX).
     #[arg(
         id = "model",
         long = "model",

@@ -49,8 +49,7 @@ pub(crate) struct Input {
 /// Returns an error for an infinite or missing value that the model does not support. The error names the
 /// feature and the row, which `name` formats.
 pub(crate) fn check_for_model(input: &Input, rows: Rows<'_>, name: impl Fn(usize) -> String) -> Result<()> {
-    let Some(trees) = input.model.trees() else { return Ok(()) };
-    match trees.check_rows(rows, "row") {
+    match input.model.check_rows(rows, "row") {
         Err(GameError::InfiniteInput { column, value, reason, .. }) => {
             let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
             bail!("{} has the value {value} in {:?}, but {reason}", name(row), input.features[column])

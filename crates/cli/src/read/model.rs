@@ -1,12 +1,13 @@
-//! Models of a command: tree ensembles, neural networks and external programs.
+//! Models of a command: tree ensembles, kernel machines, neural networks and external programs.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use apportion::games::GameError;
 use apportion::models::ModelError;
 use apportion::trees::{Categories, Category};
-use apportion::{Ensemble, Model, ReadOptions};
+use apportion::{Ensemble, KernelFile, Model, ReadOptions, Rows};
 #[cfg(feature = "networks")]
 use apportion_onnx::{Network, NetworkOptions};
 use apportion_rows::{Texts, lightgbm_name};
@@ -23,6 +24,8 @@ use crate::parse::rounds;
 pub(crate) enum AnyModel {
     /// A tree ensemble, or a model that can be read as one. Its structure is known.
     Trees(Box<Ensemble>),
+    /// A kernel machine.
+    KernelMachine(Box<KernelFile>),
     /// A neural network.
     #[cfg(feature = "networks")]
     Network(Box<Network>),
@@ -35,6 +38,7 @@ impl AnyModel {
     pub(crate) fn as_model(&self) -> &(dyn Model + '_) {
         match self {
             Self::Trees(ensemble) => &**ensemble,
+            Self::KernelMachine(file) => &file.machine,
             #[cfg(feature = "networks")]
             Self::Network(network) => &**network,
             Self::Program(running) => &running.program,
@@ -47,7 +51,19 @@ impl AnyModel {
             Self::Trees(ensemble) => Some(ensemble),
             #[cfg(feature = "networks")]
             Self::Network(_) => None,
-            Self::Program(_) => None,
+            Self::KernelMachine(_) | Self::Program(_) => None,
+        }
+    }
+
+    /// Checks that the model supports the values in rows; programs and networks check them when they predict.
+    /// `what` names a row in the error.
+    pub(crate) fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
+        match self {
+            Self::Trees(ensemble) => ensemble.check_rows(rows, what),
+            Self::KernelMachine(file) => file.machine.check_rows(rows, what),
+            #[cfg(feature = "networks")]
+            Self::Network(_) => Ok(()),
+            Self::Program(_) => Ok(()),
         }
     }
 
@@ -108,6 +124,7 @@ impl AnyModel {
     pub(crate) fn feature_names(&self) -> Option<&[String]> {
         match self {
             Self::Program(running) => running.names.as_deref(),
+            Self::KernelMachine(file) => file.feature_names.as_deref(),
             _ => self.trees().and_then(Ensemble::feature_names),
         }
     }
@@ -193,7 +210,7 @@ impl AnyModel {
 /// Reads a model file, or returns `None` for a program, which is started once the rows are known.
 pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     let Some(path) = &predictor.path else { return Ok(None) };
-    let read = read_trees_of(path, &predictor.reading);
+    let read = read_file(path, &predictor.reading);
     #[cfg(feature = "networks")]
     let read = match read {
         Err(error) if is_other_onnx(&error) => return read_network(path, predictor).map(Some),
@@ -212,7 +229,25 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
         ),
         false => error,
     });
-    Ok(Some(AnyModel::Trees(Box::new(read?))))
+    read.map(Some)
+}
+
+/// Reads a tree ensemble or a kernel machine.
+pub(crate) fn read_file(path: &Path, reading: &Reading) -> Result<AnyModel> {
+    let error = match read_trees_of(path, reading) {
+        Ok(ensemble) => return Ok(AnyModel::Trees(Box::new(ensemble))),
+        Err(error) if error.downcast_ref::<ModelError>().is_none() => return Err(error),
+        Err(error) => error,
+    };
+    let says = || format!("cannot read the model from {}", path.display());
+    let bytes = std::fs::read(path).with_context(says)?;
+    match KernelFile::from_bytes(&bytes).with_context(says)? {
+        None => Err(error),
+        Some(_) if reading.trees.is_some() => {
+            Err(Usage("--trees requires a tree ensemble; remove --trees".to_owned()).into())
+        }
+        Some(file) => Ok(AnyModel::KernelMachine(Box::new(file))),
+    }
 }
 
 /// Returns whether a file is valid ONNX, but neither a tree ensemble nor a linear model.

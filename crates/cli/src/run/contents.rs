@@ -7,19 +7,19 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use apportion::Ensemble;
 use apportion::trees::CompiledBackground;
+use apportion::{Ensemble, KernelFile};
 use apportion_results::INFINITE;
 use apportion_results::shown::shown;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
-use super::inspect_model::of_ensemble;
+use super::inspect_model::{kernel_machine_facts, of_ensemble};
 use crate::failure;
 use crate::parse::args::{Inspect, ModelFile, Reading};
 use crate::parse::format::Format;
-use crate::read::model::{self, AnyModel};
+use crate::read::model;
 use crate::read::rows;
 
 /// The number of bytes at the start of a file from which its kind is identified.
@@ -91,7 +91,11 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
             let file = ModelFile { path: file.to_owned(), reading: Reading::default() };
             return Ok(kind("a model", of_ensemble(&model::read_trees(&file)?)?));
         }
-        Err(error) => anyhow::Error::from(error),
+        Err(error) => match KernelFile::from_bytes(&bytes) {
+            Ok(Some(machine)) => return Ok(kind("a model", kernel_machine_facts(&machine))),
+            Ok(None) => anyhow::Error::from(error),
+            Err(error) => anyhow::Error::from(error),
+        },
     };
     drop(bytes);
     of_rows(file, args).map_err(|as_rows| {
@@ -323,12 +327,8 @@ impl Column {
 /// Returns the number of rows, and statistics of each column. With a model, only its features are included,
 /// in its encoding.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
-    let model = args
-        .model_file()
-        .as_ref()
-        .map(model::read_trees)
-        .transpose()?
-        .map(|trees| AnyModel::Trees(Box::new(trees)));
+    let of_model = args.model_file();
+    let model = of_model.as_ref().map(|file| model::read_file(&file.path, &file.reading)).transpose()?;
     let wanted = match &model {
         Some(model) => model.row_options(&args.columns)?,
         None => args.columns.all(),

@@ -13,6 +13,7 @@ use crate::option_error::usage;
 use crate::parse::args::{Explain, Game, Space};
 use crate::read::background::{BackgroundDescription, background, compiled, counted, data, refuse_texts};
 use crate::read::input::{Input, check_for_game, check_for_model};
+use crate::read::model::AnyModel;
 
 /// The configured explainer, and a description of its background, if it has one.
 pub(crate) struct ConfiguredExplainer<'a> {
@@ -74,9 +75,12 @@ pub(crate) fn explainer<'a>(
     let Some(model) = trees else {
         refuse_what_is_of_trees(args, options, game, input)?;
         let model = input.model.as_model();
-        let explainer = match distribution {
-            Some(distribution) => Explainer::conditional(model, distribution),
-            None => Explainer::new(model, background()?),
+        let explainer = match (distribution, &*input.model) {
+            (Some(distribution), _) => Explainer::conditional(model, distribution),
+            (None, AnyModel::KernelMachine(file)) => {
+                Explainer::for_kernel_machine(&file.machine, background()?)
+            }
+            (None, _) => Explainer::new(model, background()?),
         };
         return Ok(ConfiguredExplainer { explainer, background: described });
     };

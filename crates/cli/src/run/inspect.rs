@@ -1,5 +1,5 @@
-//! `apportion inspect`: the contents of a file, and for a tree ensemble also how the tree method would
-//! explain it.
+//! `apportion inspect`: the contents of a file, and for a tree ensemble or a kernel machine also how the
+//! exact method would explain it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use apportion_files::Destination;
 use serde_json::Value;
 
 use super::contents;
-use super::inspect_model::{against, of_ensemble};
+use super::inspect_model::{against, structure};
 use crate::failure::Usage;
 use crate::parse::args::{Inspect, ModelFile};
 use crate::read::model;
@@ -37,8 +37,8 @@ fn of_model(file: &ModelFile, background: Option<&Path>) -> Result<Vec<(&'static
     if let Some(facts) = contents::of_network(&file.path)? {
         return Ok(facts);
     }
-    let model = model::read_trees(file)?;
-    let mut facts = of_ensemble(&model)?;
+    let model = model::read_file(&file.path, &file.reading)?;
+    let mut facts = structure(&model)?;
     if let Some(path) = background {
         facts.push(("marginal_shapley", against(&model, path)?));
     }

@@ -1,10 +1,10 @@
-//! The contents of a tree ensemble, and how the tree method would explain it.
+//! The contents of a tree ensemble or a kernel machine, and how its exact method would explain it.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use apportion::trees::{CompiledBackground, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
-use apportion::{Ensemble, Rows, Semivalue};
+use apportion::{Background, Ensemble, Explainer, KernelFile, Rows, Semivalue};
 use serde_json::{Value, json};
 
 use crate::parse::args::Game;
@@ -17,6 +17,36 @@ use crate::read::rows;
 const ROWS: [usize; 3] = [1, 1000, 100_000];
 /// The number of background rows that serve as a sample of the rows to explain.
 const SAMPLE: usize = 1000;
+
+/// Returns the contents of a tree ensemble or a kernel machine.
+pub(crate) fn structure(model: &AnyModel) -> Result<Vec<(&'static str, Value)>> {
+    match model {
+        AnyModel::Trees(ensemble) => of_ensemble(ensemble),
+        AnyModel::KernelMachine(file) => Ok(kernel_machine_facts(file)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Returns the contents of a kernel machine.
+pub(crate) fn kernel_machine_facts(file: &KernelFile) -> Vec<(&'static str, Value)> {
+    let machine = &file.machine;
+    let kernels: Vec<&str> = machine.kernels().map(apportion::kernels::Kernel::name).collect();
+    let intercept = match machine.intercept() {
+        [intercept] => json!(intercept),
+        intercept => json!(intercept),
+    };
+    vec![
+        ("format", json!(file.format)),
+        ("version", json!(file.version)),
+        ("kernels", json!(kernels)),
+        ("centres", json!(machine.centre_count())),
+        ("features", json!(machine.feature_count())),
+        ("feature_names", json!(file.feature_names)),
+        ("outputs", json!(machine.output_count())),
+        ("intercept", intercept),
+        ("games", json!([Game::Marginal.name()])),
+    ]
+}
 
 /// Returns the contents of an ensemble, and the plans for the path-dependent game, if it is supported.
 pub(crate) fn of_ensemble(model: &Ensemble) -> Result<Vec<(&'static str, Value)>> {
@@ -55,23 +85,37 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the plans for Shapley values with a background, given as rows or compiled.
-pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
+/// Returns the plans for Shapley values with a background, given as rows or, for trees, compiled.
+pub(crate) fn against(any: &AnyModel, path: &Path) -> Result<Value> {
     let says = || format!("cannot read the background from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let columns = Columns::default();
-    let any = AnyModel::Trees(Box::new(model.clone()));
     let wanted = any.row_options(&columns)?;
     if CompiledBackground::is_one(&bytes) {
+        let model = any.ensemble("a compiled background")?;
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // With a compiled background, the plan depends on the number of rows only, not on their values.
         let rows = vec![0.0; model.feature_count()];
         return plans(model, &MarginalTreeExplainer::from_compiled(model, background)?, &rows);
     }
     let table = rows::read(path, &wanted)?;
-    let tree_explainer = MarginalTreeExplainer::new(model, Rows::new(&table.values, table.columns), None)?;
-    let sample = table.len().min(SAMPLE);
-    plans(model, &tree_explainer, &table.values[..sample * table.columns])
+    let sample = &table.values[..table.len().min(SAMPLE) * table.columns];
+    match any {
+        AnyModel::KernelMachine(file) => {
+            let background = Background::rows(table.values.clone(), table.columns)?;
+            let explainer = Explainer::for_kernel_machine(&file.machine, background);
+            let words = ROWS.map(|rows| -> Result<String> {
+                let plan = explainer.plan(rows, Rows::new(sample, table.columns))?;
+                Ok(format!("{}: about {}", count(rows), duration(plan.seconds.unwrap_or_default())))
+            });
+            Ok(json!(words.into_iter().collect::<Result<Vec<_>>>()?))
+        }
+        _ => {
+            let model = any.ensemble("a plan")?;
+            let rows = Rows::new(&table.values, table.columns);
+            plans(model, &MarginalTreeExplainer::new(model, rows, None)?, sample)
+        }
+    }
 }
 
 /// Formats the plans for each number of rows in [`ROWS`], represented by `sample`, e.g. `1000 rows: tables
@@ -82,10 +126,14 @@ fn plans(model: &Ensemble, tree_explainer: &dyn Exact, sample: &[f64]) -> Result
         let plan = tree_explainer.plan_of(&Semivalue::Shapley.into(), rows, sample)?;
         let kernels: Vec<String> =
             plan.kernels.iter().map(|(kernel, trees)| format!("{kernel} for {trees}")).collect();
-        let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
-        Ok(format!("{rows}: {} trees; about {}", kernels.join(", "), duration(plan.seconds)))
+        Ok(format!("{}: {} trees; about {}", count(rows), kernels.join(", "), duration(plan.seconds)))
     });
     Ok(json!(words.into_iter().collect::<Result<Vec<_>>>()?))
+}
+
+/// Formats a number of rows.
+fn count(rows: usize) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
 /// Formats a duration with two digits and a unit.

@@ -12,6 +12,7 @@ mod graph;
 mod groups;
 mod inspect;
 mod itself;
+mod kernel_machines;
 #[cfg(unix)]
 mod kills;
 mod labels;

@@ -21,7 +21,8 @@ pub(crate) fn kernels(seed: u64, features: usize) -> Vec<Kernel> {
     vec![
         Kernel::Rbf { gamma: gamma.clone() },
         Kernel::Laplace { gamma: gamma.clone() },
-        Kernel::RationalQuadratic { gamma, alpha: 1.5 },
+        Kernel::RationalQuadratic { gamma: gamma.clone(), alpha: 1.5 },
+        Kernel::Matern { gamma, nu: [0.5, 1.5, 2.5][features % 3] },
     ]
 }
 

@@ -17,12 +17,17 @@ fn predictions_are_sums_over_the_centres() {
             &[1.0, 0.0, 0.0, 1.0],
         )
         .unwrap()
+        .with_kernel(Kernel::Matern { gamma: vec![0.5, 2.0], nu: 1.5 }, &[1.0, 0.0], &[0.0, 2.0])
+        .unwrap()
         .with_linear(&[0.5, 0.0, 0.0, 4.0])
         .unwrap();
     let row = [2.0, 0.5];
     let laplace = (-3.0_f64).exp();
     let (near, far) = (1.5_f64.powi(-2), 5.5_f64.powi(-2));
-    let expected = [1.0 + 2.0 * laplace + near + 1.0, -1.0 + 3.0 * laplace + far + 2.0];
+    // √3 d / l with d² / (2 l²) = 1.
+    let z = 6.0_f64.sqrt();
+    let matern = (1.0 + z) * (-z).exp();
+    let expected = [1.0 + 2.0 * laplace + near + 1.0, -1.0 + 3.0 * laplace + far + 2.0 * matern + 2.0];
     let mut out = [0.0; 4];
     machine.predict(Rows::new(&[row, row].concat(), 2), &mut out).unwrap();
     for (got, expected) in out.iter().zip(expected.into_iter().cycle()) {
@@ -77,6 +82,7 @@ fn invalid_machines_are_refused() {
         empty()
             .with_kernel(Kernel::RationalQuadratic { gamma: vec![1.0; 2], alpha: 0.0 }, &[], &[])
             .unwrap_err(),
+        empty().with_kernel(Kernel::Matern { gamma: vec![1.0; 2], nu: 1.0 }, &[], &[]).unwrap_err(),
         empty().with_kernel(Kernel::rbf(1.0, 2), &[0.0, f64::INFINITY], &[1.0]).unwrap_err(),
         empty().with_kernel(Kernel::Linear, &[1e200, 0.0], &[1e200]).unwrap_err(),
     ];
@@ -87,6 +93,7 @@ fn invalid_machines_are_refused() {
         "the array of coefficients has 1 number, expected 2 (centres × outputs: 2 × 1)",
         "invalid gamma inf at index 0; expected a finite number ≥ 0",
         "invalid alpha 0 at index 0; expected a number from 0.05 to 1e6",
+        "invalid nu 1 at index 0; expected one of: 0.5, 1.5, 2.5",
         "invalid centre coordinate inf at index 1; expected a finite number",
         "invalid linear weight inf at index 0; expected a finite number",
     ];

@@ -4,6 +4,7 @@
 
 mod common;
 mod groups;
+mod indices;
 mod machine;
 mod threads;
 mod values;

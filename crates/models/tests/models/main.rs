@@ -18,5 +18,6 @@ mod portable;
 mod reading;
 mod rounds;
 mod scikit_learn;
+mod support_vectors;
 mod treelite;
 mod xgboost_kinds;

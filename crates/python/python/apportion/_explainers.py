@@ -285,9 +285,10 @@ class Explainer:
         y: the targets of the rows, for model_output="log_loss" (default None).
         interactions: whether interactions of all pairs are computed, of shape (n_rows, n_features,
             n_features) (default False). True or "index" for the interaction index of the solution concept:
-            exact for trees and linear models and for functions whose coalitions are all within the budget,
-            else estimates with std_errors (Shapley and Banzhaf). "remainder" for the convention of shap, in
-            which the rows of a matrix add up to the values: for trees and linear models.
+            exact for trees, linear models and kernel machines, and for functions whose coalitions are all
+            within the budget, else estimates with std_errors (Shapley and Banzhaf). "remainder" for the
+            convention of shap, in which the rows of a matrix add up to the values: for trees, linear models
+            and kernel machines.
         threads: the number of threads of this call (default None: that of the explainer).
         progress: the progress bar of this call (default None: that of the explainer).
         checkpoint: the path of a file that stores the finished rows and the evaluations of the current one,
@@ -331,9 +332,9 @@ class Explainer:
             core = self._without_kernels(rows)
         workers = pool(self.threads if threads is None else threads)
         if form is not None:
-            if self.ensemble is None and form == "remainder":
-                raise UsageError('interactions="remainder" requires a tree ensemble or a linear model; '
-                                 'use interactions="index"')
+            if self.ensemble is None and not self._uses_kernels and form == "remainder":
+                raise UsageError('interactions="remainder" requires a tree ensemble, a linear model or a '
+                                 'kernel machine; use interactions="index"')
             told = engine(core.interactions, rows.values, workers, form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(progress, len(rows.values))

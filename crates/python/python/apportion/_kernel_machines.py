@@ -6,7 +6,7 @@ of the kernel machine that was read from it.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,15 +16,29 @@ from ._types import Model, Numbers
 if TYPE_CHECKING:
     from ._functions import Function
 
-# The kernel by name, the rate of each feature, the centres, and the coefficients (centres × outputs).
-_Term: TypeAlias = tuple[str, Numbers, Numbers, Numbers]
-# The factor of a kernel, and the rate of each feature.
-_Factor: TypeAlias = tuple[float, Numbers]
-
 # The maximum number of rows whose predictions are compared.
 _ROWS = 20
 # The tolerated rounding error, relative to the terms of the sum.
 _TOLERANCE = 1e-9
+
+
+class _Kernel(NamedTuple):
+    """A kernel by its name in the engine, with the rate of each feature. `shape` is the parameter alpha of a
+    rational quadratic kernel, or nu of a Matérn kernel. The kernel is multiplied by `factor`.
+    """
+
+    name: str
+    rates: Numbers
+    shape: float | None = None
+    factor: float = 1.0
+
+
+class _Term(NamedTuple):
+    """A kernel with its centres and coefficients (centres × outputs)."""
+
+    kernel: _Kernel
+    centres: Numbers
+    coefficients: Numbers
 
 
 class FittedKernels:
@@ -45,7 +59,7 @@ class FittedKernels:
     @property
     def features(self) -> int:
         """The number of features of a row."""
-        return self.terms[0][2].shape[1]
+        return self.terms[0].centres.shape[1]
 
     @property
     def machine(self) -> _core.KernelMachine:
@@ -65,10 +79,10 @@ class FittedKernels:
             return np.ascontiguousarray(np.abs(numbers) if changes else numbers)
 
         machine = _core.KernelMachine(self.features, array(self.intercept))
-        for kernel, rates, centres, coefficients in self.terms:
-            machine = machine.with_kernel(kernel, array(rates),
-                                          array(centres, is_absolute and kernel == "linear"),
-                                          array(coefficients).ravel())
+        for kernel, centres, coefficients in self.terms:
+            machine = machine.with_kernel(kernel.name, array(kernel.rates),
+                                          array(centres, is_absolute and kernel.name == "linear"),
+                                          array(kernel.factor * coefficients).ravel(), kernel.shape)
         return machine
 
     def reproduces(self, function: Function, values: Numbers, workers: _core.Pool) -> bool:
@@ -80,7 +94,7 @@ class FittedKernels:
         try:
             machine, absolute = self._machines()
             read, scale = machine.predict(rows, workers), absolute.predict(np.abs(rows), workers)
-            if any(kernel != "linear" for kernel, *_ in self.terms):
+            if any(term.kernel.name != "linear" for term in self.terms):
                 scale = np.maximum(absolute.predict(rows, workers), np.abs(read))
             own = function._answer(rows.copy()).ravel()
         except Exception:  # rows that the machine or the model rejects are reported when they are explained
@@ -119,13 +133,14 @@ def _read(model: Model) -> FittedKernels | None:
     if found is None or shift is None or scale is None:
         return found
     intercept, terms = found.intercept, []
-    for kernel, rates, centres, coefficients in found.terms:
-        if kernel == "linear":
+    for kernel, centres, coefficients in found.terms:
+        if kernel.name == "linear":
             centres = centres / scale
             intercept = intercept - coefficients.T @ (centres @ shift)
         else:
-            centres, rates = centres * scale + shift, rates / (scale**2 if kernel == "rbf" else scale)
-        terms.append((kernel, rates, centres, coefficients))
+            rates = kernel.rates / (scale if kernel.name == "laplace" else scale**2)
+            kernel, centres = kernel._replace(rates=rates), centres * scale + shift
+        terms.append(_Term(kernel, centres, coefficients))
     return FittedKernels(found.method, intercept, terms)
 
 
@@ -149,7 +164,7 @@ def _of_support_vectors(model: Model, kind: str) -> FittedKernels | None:
         return None
     centres = _numbers(model.support_vectors_)
     rates = np.full(centres.shape[1], model._gamma if model.kernel == "rbf" else 0.0)
-    term = model.kernel, rates, centres, _numbers(model.dual_coef_).reshape(-1, 1)
+    term = _Term(_Kernel(model.kernel, rates), centres, _numbers(model.dual_coef_).reshape(-1, 1))
     method = "predict" if kind in ("SVR", "NuSVR") else "decision_function"
     return FittedKernels(method, _numbers(model.intercept_).reshape(1), [term])
 
@@ -161,38 +176,56 @@ def _of_ridge(model: Model) -> FittedKernels | None:
     centres = _numbers(model.X_fit_)
     coefficients = _numbers(model.dual_coef_).reshape(len(centres), -1)
     rate = 1 / centres.shape[1] if model.gamma is None else float(model.gamma)
-    term = kernels[model.kernel], np.full(centres.shape[1], rate), centres, coefficients
+    term = _Term(_Kernel(kernels[model.kernel], np.full(centres.shape[1], rate)), centres, coefficients)
     return FittedKernels("predict", np.zeros(coefficients.shape[1]), [term])
 
 
 def _of_process(model: Model) -> FittedKernels | None:
     centres = _numbers(model.X_train_)
-    factors = _factors(model.kernel_, centres.shape[1])
-    if not factors:
+    kernels = _summands(model.kernel_, centres.shape[1])
+    if not kernels:
         return None
     coefficients = (_numbers(model.alpha_).reshape(len(centres), -1)
                     * _numbers(model._y_train_std).reshape(1, -1))
     intercept = np.resize(_numbers(model._y_train_mean), coefficients.shape[1])
-    terms = [("rbf", rates, centres, factor * coefficients) for factor, rates in factors]
+    terms = [_Term(kernel, centres, coefficients) for kernel in kernels]
     return FittedKernels("predict", intercept, terms)
 
 
-def _factors(kernel: Any, features: int) -> list[_Factor] | None:
-    """Returns a kernel of a Gaussian process as a sum of RBF kernels with factors, for rows that are not
-    training rows; None for other kernels.
+def _summands(kernel: Any, features: int) -> list[_Kernel] | None:
+    """Returns a kernel of a Gaussian process as a sum of kernels with factors, for rows that are not training
+    rows; None for other kernels.
     """
     kind = _kind(kernel)
     if kind == "WhiteKernel":
         return []
     if kind == "ConstantKernel":
-        return [(float(kernel.constant_value), np.zeros(features))]
-    if kind == "RBF":
-        return [(1.0, np.broadcast_to(0.5 / _numbers(kernel.length_scale) ** 2, features).copy())]
+        return [_Kernel("rbf", np.zeros(features), factor=float(kernel.constant_value))]
+    if kind in ("RBF", "RationalQuadratic", "Matern"):
+        rates = np.broadcast_to(0.5 / _numbers(kernel.length_scale) ** 2, features).copy()
+        if kind == "RationalQuadratic":
+            return [_Kernel("rational-quadratic", rates, float(kernel.alpha))]
+        if kind == "RBF" or kernel.nu == np.inf:
+            return [_Kernel("rbf", rates)]
+        return [_Kernel("matern", rates, float(kernel.nu))] if kernel.nu in (0.5, 1.5, 2.5) else None
     if kind not in ("Sum", "Product"):
         return None
-    first, second = _factors(kernel.k1, features), _factors(kernel.k2, features)
+    first, second = _summands(kernel.k1, features), _summands(kernel.k2, features)
     if first is None or second is None:
         return None
     if kind == "Sum":
         return first + second
-    return [(one * other, rates + more) for one, rates in first for other, more in second]
+    products = [_product(one, other) for one in first for other in second]
+    known = [product for product in products if product is not None]
+    return known if len(known) == len(products) else None
+
+
+def _product(one: _Kernel, other: _Kernel) -> _Kernel | None:
+    """Returns the product of two kernels, if it is a kernel of the engine: the product of two RBF kernels, or
+    of any kernel and a constant.
+    """
+    if one.name == "rbf" and (other.name == "rbf" or not one.rates.any()):
+        one, other = other, one
+    if other.name != "rbf" or one.name != "rbf" and other.rates.any():
+        return None
+    return one._replace(rates=one.rates + other.rates, factor=one.factor * other.factor)

@@ -245,6 +245,25 @@ impl Interactions {
         self.matrix_of(0.5)
     }
 
+    /// Returns the [`matrix_of_halves`](Self::matrix_of_halves) with the halves of all pairs of a player
+    /// subtracted from its entry on the diagonal, so that each row sums to the index of its player.
+    ///
+    /// For the index of a semivalue, this is the matrix that tree methods return with `Diagonal::Remainder`:
+    /// each row sums to the value of the player.
+    pub fn matrix_of_remainders(&self) -> Attributions {
+        let (players, outputs) = (self.players(), self.outputs());
+        let mut matrix = self.matrix_of_halves();
+        for player in 0..players {
+            for output in 0..outputs {
+                let at = |other: usize| (player * players + other) * outputs + output;
+                let others = (0..players).filter(|&other| other != player);
+                let sum: f64 = others.map(|other| matrix.values[at(other)]).sum();
+                matrix.values[at(player)] -= sum;
+            }
+        }
+        matrix
+    }
+
     fn matrix_of(&self, share: f64) -> Attributions {
         let (players, outputs) = (self.players(), self.outputs());
         let mut values = vec![0.0; players * players * outputs];

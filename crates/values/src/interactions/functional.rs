@@ -9,23 +9,38 @@ use crate::semivalue::Semivalue;
 pub(super) enum Functional {
     /// The sum of `terms`. The terms cancel up to the degree in `known`, so the closed form in `known`
     /// replaces them there.
-    Sum { terms: Vec<Term>, known: Option<(usize, Semivalue)> },
+    Sum { terms: Vec<IndexIntegral>, known: Option<(usize, Semivalue)> },
     /// Weights by size: `q[s]` is the weight of each coalition of s players among the q.len() − 1 others.
     OfSizes(Vec<f64>),
 }
 
-/// A term `coefficient ∫ f^(derivative)/derivative! dμ`, where μ is the measure.
+/// A term `coefficient ∫ f^(derivative)/derivative! dμ` of a functional L_k of polynomials f, which defines
+/// the weights of an [interaction index](crate::interactions).
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Term {
-    pub(super) coefficient: f64,
-    pub(super) derivative: usize,
-    pub(super) measure: Semivalue,
+pub struct IndexIntegral {
+    /// The factor of the integral.
+    pub coefficient: f64,
+    /// The order of the derivative; 0 for f itself.
+    pub derivative: usize,
+    /// The semivalue whose mixing measure is μ.
+    pub measure: Semivalue,
 }
 
 impl Functional {
     /// Creates the integral over a measure.
     pub(super) fn integral(measure: Semivalue) -> Self {
-        Self::Sum { terms: vec![Term { coefficient: 1.0, derivative: 0, measure }], known: None }
+        Self::Sum { terms: vec![IndexIntegral { coefficient: 1.0, derivative: 0, measure }], known: None }
+    }
+
+    /// Returns L for polynomials of at most this degree as a sum of integrals; `None` for weights by size.
+    pub(super) fn integrals(&self, max_degree: usize) -> Option<Vec<IndexIntegral>> {
+        match self {
+            Self::Sum { known: Some((degree, measure)), .. } if max_degree <= *degree => {
+                Some(vec![IndexIntegral { coefficient: 1.0, derivative: 0, measure: measure.clone() }])
+            }
+            Self::Sum { terms, .. } => Some(terms.clone()),
+            Self::OfSizes(_) => None,
+        }
     }
 
     /// Returns `L(t^a (1 − t)^b)`.
@@ -52,7 +67,7 @@ impl Functional {
     }
 }
 
-impl Term {
+impl IndexIntegral {
     /// Returns the value of this term for f = t^a (1−t)^b. The j-th derivative of f, divided by j!, is
     /// `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
     fn moment(&self, a: usize, b: usize) -> f64 {

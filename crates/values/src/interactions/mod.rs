@@ -85,6 +85,7 @@ mod weights;
 pub use additive_terms::AdditiveTerms;
 pub use answer::Interactions;
 pub use enumeration::{MAX_INTERACTIONS, enumerate_interactions, enumerate_interactions_many};
+pub use functional::IndexIntegral;
 pub use index::InteractionIndex;
 pub use moebius::MoebiusTransform;
 pub use weights::{IndexWeights, MAX_ORDER};

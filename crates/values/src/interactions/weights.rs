@@ -1,7 +1,7 @@
 //! The weights of an interaction index for a given order and number of players.
 
 use super::binomial::{bernoulli, binomial, sign};
-use super::functional::{Functional, Term};
+use super::functional::{Functional, IndexIntegral};
 use super::index::InteractionIndex;
 use crate::enumeration::MAX_PLAYERS;
 use crate::error::ValueError;
@@ -215,6 +215,32 @@ impl IndexWeights {
         }
     }
 
+    /// Returns the functional L_k, with k = `size`, as a sum of integrals that is exact for polynomials of
+    /// degree n − k: `M_k(a, b) = L_k(t^a (1 − t)^b) = Σ c ∫ f^(j)/j! dμ` with f = t^a (1 − t)^b. For a game
+    /// whose multilinear extension has a closed form, the index is therefore a sum of quadratures. The
+    /// measure of a semivalue by size is this semivalue, which has no [quadrature
+    /// rule](Semivalue::rule). Returns `None` for joint Shapley values.
+    ///
+    /// ```
+    /// use apportion_values::{InteractionIndex, Semivalue};
+    ///
+    /// // The k-Shapley value of a single player for order 2 is ∫ f − ½ ∫ f'.
+    /// let integrals = InteractionIndex::KShapley.weights(2, 10)?.integrals(1).unwrap_or_default();
+    /// let terms: Vec<_> = integrals.iter().map(|term| (term.coefficient, term.derivative)).collect();
+    /// assert_eq!(terms, [(1.0, 0), (-0.5, 1)]);
+    /// assert_eq!(integrals[1].measure, Semivalue::Shapley);
+    /// # Ok::<(), apportion_values::ValueError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `size` is above the order or the number of players.
+    pub fn integrals(&self, size: usize) -> Option<Vec<IndexIntegral>> {
+        let mut terms = self.functional(size).integrals(self.players - size)?;
+        terms.iter_mut().for_each(|term| term.coefficient *= self.scales[size]);
+        Some(terms)
+    }
+
     fn functional(&self, size: usize) -> &Functional {
         assert!(
             size < self.functionals.len(),
@@ -240,7 +266,7 @@ fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
 fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
     let rest = order - size;
     let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
-        let terms = (0..=rest).map(|derivative| Term {
+        let terms = (0..=rest).map(|derivative| IndexIntegral {
             coefficient: (-p).powi(derivative as i32),
             derivative,
             measure: measure.clone(),
@@ -264,7 +290,7 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
             taylor(presence.p(), Semivalue::WeightedBanzhaf(*presence))?
         }
         InteractionIndex::KShapley => {
-            let terms = (0..=rest).map(|derivative| Term {
+            let terms = (0..=rest).map(|derivative| IndexIntegral {
                 coefficient: bernoulli(derivative),
                 derivative,
                 measure: Semivalue::Shapley,
@@ -296,12 +322,12 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
 /// The weights of Tsai et al. (Theorem 19), `w(r) ∝ Π_{i=1}^{s−k} (j − i) · B(k + j, s)` with j = r − k, are
 /// the moments ∫ t^j g dt of `g ∝ t^{−1} D^{s−k}[t^s (1−t)^{s−1}]`, by partial integration. By the product
 /// rule, the derivative is a sum of Beta densities.
-fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> {
+fn faithful_shapley(size: usize, order: usize) -> Result<Vec<IndexIntegral>, ValueError> {
     let rest = order - size;
     let scale = size as f64 * binomial(order, size);
     let term = |i: usize| {
         let coefficient = sign(rest - i) * scale * binomial(rest, i) / (order - i) as f64;
-        Ok(Term { coefficient, derivative: 0, measure: beta(order - i, size + i)? })
+        Ok(IndexIntegral { coefficient, derivative: 0, measure: beta(order - i, size + i)? })
     };
     (0..=rest).map(term).collect()
 }

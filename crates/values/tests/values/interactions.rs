@@ -528,6 +528,11 @@ fn the_answer_finds_coalitions_ranks_them_and_makes_matrices() {
             }
         }
     }
+    // For two players, k-Shapley values are Shapley values minus half of the interactions.
+    let of_shapley = enumerate_interactions(&game, &InteractionIndex::SHAPLEY, 2).unwrap();
+    for (got, expected) in of_shapley.matrix_of_remainders().values.iter().zip(&matrix.values) {
+        assert!((got - expected).abs() < 1e-13);
+    }
 }
 
 #[test]

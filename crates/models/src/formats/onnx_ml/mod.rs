@@ -48,6 +48,7 @@ use prost::Message;
 use self::messages::ModelProto;
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
+use crate::support_vectors::SupportVectorMachine;
 
 /// Returns whether the bytes start like an ONNX file: with the version of the format, which is a small
 /// number, followed by another field of the model.
@@ -59,6 +60,12 @@ pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
         [0x08, 1..=127, next @ ..] => next.first().is_none_or(|tag| TAGS.contains(tag)),
         _ => false,
     }
+}
+
+/// Reads a support vector machine; returns `None` for other models.
+pub(crate) fn support_vectors(bytes: &[u8]) -> Result<Option<SupportVectorMachine>, ModelError> {
+    let model = ModelProto::decode(bytes).map_err(|error| ModelError::Onnx { problem: error.to_string() })?;
+    walk::support_vectors(&model, bytes)
 }
 
 /// Reads an ONNX file.

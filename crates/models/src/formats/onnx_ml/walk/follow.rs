@@ -40,32 +40,7 @@ pub(super) fn follow(
     weights: &[TensorProto],
     length: usize,
 ) -> Result<Result<GraphResult, Rc<Refusal>>, Stop> {
-    let mut values = HashMap::new();
-    for tensor in weights {
-        let read = Tensor::read(tensor, &tensor.name, |problem| {
-            damaged(format!("the tensor {}: {problem}", tensor.name))
-        });
-        let value = match read {
-            Ok(tensor) => Value::Constant(tensor),
-            Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
-            // A text tensor may be used only for values that are not evaluated, such as labels.
-            Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
-            Err(error) => return Err(error.into()),
-        };
-        values.insert(&*tensor.name, value);
-    }
-    let found = inputs(graph, &values, length)?;
-    values.extend(found.values);
-    let mut walk = Walk {
-        values,
-        allowance: Allowance(TERMS.max(length.saturating_mul(16))),
-        grid: found.rows.grid,
-        forests: Vec::new(),
-        texts: found.texts,
-        refused: HashSet::new(),
-        notes: Vec::new(),
-        length,
-    };
+    let (mut walk, rows) = Walk::new(graph, weights, length)?;
     for node in &graph.node {
         walk.follow(node)?;
     }
@@ -74,7 +49,7 @@ pub(super) fn follow(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let Walk { forests, texts, refused, notes, .. } = walk;
-    Ok(Ok(GraphResult { rows: found.rows, scores, forests, texts, refused, notes }))
+    Ok(Ok(GraphResult { rows, scores, forests, texts, refused, notes }))
 }
 
 fn text_constant(tensor: &TensorProto) -> Value {
@@ -100,7 +75,44 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn follow(&mut self, node: &'a NodeProto) -> Result<(), Stop> {
+    /// Returns the evaluation before the first node, and the columns of the table. The file has `length`
+    /// bytes.
+    pub(super) fn new(
+        graph: &'a GraphProto,
+        weights: &'a [TensorProto],
+        length: usize,
+    ) -> Result<(Self, Rows), Stop> {
+        let mut values = HashMap::new();
+        for tensor in weights {
+            let read = Tensor::read(tensor, &tensor.name, |problem| {
+                damaged(format!("the tensor {}: {problem}", tensor.name))
+            });
+            let value = match read {
+                Ok(tensor) => Value::Constant(tensor),
+                Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
+                // A text tensor may be used only for values that are not evaluated, such as labels.
+                Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
+                Err(error) => return Err(error.into()),
+            };
+            values.insert(&*tensor.name, value);
+        }
+        let found = inputs(graph, &values, length)?;
+        values.extend(found.values);
+        let walk = Self {
+            values,
+            allowance: Allowance(TERMS.max(length.saturating_mul(16))),
+            grid: found.rows.grid,
+            forests: Vec::new(),
+            texts: found.texts,
+            refused: HashSet::new(),
+            notes: Vec::new(),
+            length,
+        };
+        Ok((walk, found.rows))
+    }
+
+    /// Evaluates a node, and stores its outputs.
+    pub(super) fn follow(&mut self, node: &'a NodeProto) -> Result<(), Stop> {
         let value = match self.value(node) {
             Ok(value) => value,
             Err(stop) => Value::Refused(refusal(node, stop)?),

@@ -147,6 +147,13 @@ fn operator_width(node: &NodeProto, constants: &HashMap<&str, Value>) -> Option<
         "LinearRegressor" | "LinearClassifier" => count("coefficients")?.checked_div(targets()?)?,
         "Scaler" => count("offset")?,
         "Imputer" => count("imputed_value_floats")?,
+        "SVMRegressor" | "SVMClassifier" => {
+            let vectors = match attributes.integers("vectors_per_class") {
+                [] => attributes.integer("n_supports").ok()?.unwrap_or(0),
+                counts => counts.iter().fold(0, |sum: i64, &count| sum.saturating_add(count)),
+            };
+            count("support_vectors")?.checked_div(usize::try_from(vectors).ok()?)?
+        }
         "MatMul" | "Gemm" => match constants.get(&**node.input.get(1)?)? {
             Value::Constant(weights) => {
                 let side = usize::from(attributes.integer("transB").ok()? == Some(1));

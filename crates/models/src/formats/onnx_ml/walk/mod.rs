@@ -44,10 +44,13 @@ mod prepare;
 pub(super) mod prepared;
 mod scores;
 pub(super) mod stop;
+mod support_vectors;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod value;
+
+pub(super) use self::support_vectors::support_vectors;
 
 use std::rc::Rc;
 
@@ -152,7 +155,7 @@ pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelEr
     let found = match follow::follow(graph, &weights, bytes.len()) {
         Ok(Ok(found)) => found,
         Ok(Err(refusal)) if has_trees || matches!(refusal.why, Reason::Unsupported { .. }) => {
-            return Err(refused(&refusal));
+            return Err(refused("trees", &refusal));
         }
         Err(Stop::Because(reason)) if has_trees => {
             return Err(unfollowed(format!("an ONNX graph with trees that {reason}")));
@@ -280,16 +283,17 @@ fn unfollowed(what: String) -> ModelError {
     ModelError::Unsupported { what, help: OTHER_WAYS }
 }
 
-fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
+/// Returns the error for a value that cannot be evaluated in a graph with `subject`.
+fn refused(subject: &str, Refusal { operator, name, why }: &Refusal) -> ModelError {
     let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
     match why {
         Reason::Unsupported { what, help } => ModelError::Unsupported { what: what.clone(), help },
         Reason::Because(reason) => {
-            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name} ({reason})"))
+            unfollowed(format!("an ONNX graph with {subject} and the operator {operator}{name} ({reason})"))
         }
         Reason::Unknown => unfollowed(format!(
-            "an ONNX graph with trees and the operator {operator}{name} (which neither transforms a single \
-             column nor sums scores)"
+            "an ONNX graph with {subject} and the operator {operator}{name} (which neither transforms a \
+             single column nor sums scores)"
         )),
     }
 }

@@ -65,7 +65,8 @@ pub(super) fn support_vectors(
     if kernel != "LINEAR" || attributes.integer("one_class")?.unwrap_or(0) != 0 {
         return Err(Stop::Error(ModelError::Unsupported {
             what: format!("an ONNX graph with an SVMRegressor for one class or with kernel {kernel}"),
-            help: "use a linear kernel, or explain the model as a program",
+            help: "pass the file to the command apportion, or the fitted model to apportion.Explainer \
+                   (Python), which explain RBF kernels exactly",
         }));
     }
     let count = columns.len();

@@ -29,7 +29,7 @@ impl Walk<'_> {
     }
 
     /// Returns the columns of an input of a node. No link may have been applied to the columns.
-    fn columns(&mut self, node: &NodeProto, index: usize) -> Result<Columns, Stop> {
+    pub(super) fn columns(&mut self, node: &NodeProto, index: usize) -> Result<Columns, Stop> {
         Ok(self.scores(node, index)?.columns()?.clone())
     }
 
