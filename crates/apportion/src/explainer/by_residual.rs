@@ -201,6 +201,7 @@ fn keep_smaller_errors(explanation: &mut Explanation) -> Vec<bool> {
     if let Some(distribution) = &mut explanation.diagnostics.error_distribution {
         keep(&mut distribution.directions);
         keep(&mut distribution.one_draw);
+        keep(&mut distribution.shown_by_ends);
     }
     uses_difference
 }

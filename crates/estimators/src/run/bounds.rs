@@ -257,7 +257,9 @@ pub(crate) fn growth_needed(
         if let (Some(grown), Some(distribution)) = (&mut grown.diagnostics.error_distribution, &distribution)
         {
             grown.degrees_of_freedom = distribution.degrees_of_freedom * growth;
-            grown.one_draw = distribution.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
+            let grow = |sizes: &[f64]| sizes.iter().map(|size| size / f64::sqrt(growth)).collect();
+            grown.one_draw = grow(&distribution.one_draw);
+            grown.shown_by_ends = grow(&distribution.shown_by_ends);
             grown.bounded_draws = distribution
                 .bounded_draws
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
@@ -300,7 +302,14 @@ fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, 
     }
     let gap = gap(explanation, output);
     let own = variances.iter().skip(output).step_by(explanation.outputs());
-    let trace: f64 = own.sum();
+    // The part of the standard errors for events that the sample missed is no evidence against such events.
+    let of_ends = explanation
+        .diagnostics
+        .error_distribution
+        .as_ref()
+        .and_then(|distribution| distribution.shown_by_ends.get(output))
+        .map_or(0.0, |error| error * error);
+    let trace: f64 = own.map(|variance| (variance - of_ends).max(0.0)).sum();
     let q = presence(&explanation.value);
     let seen = trace * draws * draws * q * (1.0 - q) / (explanation.players() as f64 * gap * gap);
     gap * (-seen).exp()

@@ -59,7 +59,7 @@ mod sampled;
 mod screens;
 
 use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
-use apportion_samplers::{Pairing, SizeDistribution};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
@@ -79,7 +79,7 @@ use crate::report::{ErrorDistribution, Explanation, many_in_own_units};
 use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, units};
 use crate::setters::setters;
 use crate::support::leverage_distribution;
-use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
+use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact, exact_if_affordable};
 
 /// The learned spectrum, for Shapley and Banzhaf values: a regression on pairs of coalitions, with a prior on
 /// nonlinear terms that is learned from the same sample.
@@ -203,7 +203,7 @@ impl LearnedSpectrum {
     pub fn for_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
             _ if order != 2 => None,
-            InteractionIndex::Semivalue(value) => Self::for_value(value.clone()),
+            InteractionIndex::Semivalue(value) => Self::for_value(value.clone()).filter(Self::is_of_odd_part),
             InteractionIndex::KShapley
             | InteractionIndex::FaithfulShapley
             | InteractionIndex::KAdditiveShapley => Some(Self::default()),
@@ -279,11 +279,25 @@ impl LearnedSpectrum {
                 degrees_of_freedom: answer.degrees_of_freedom,
                 directions: answer.directions,
                 draws_left: Some(answer.draws_left),
+                shown_by_ends: self.shown_by_ends(&answer.ends, &sample, is_halved),
                 ..ErrorDistribution::default()
             });
             explanation.note_design(&sample);
         }
         Ok((explanation, sampled))
+    }
+
+    /// Returns, for each output, the standard error due to the largest conjunction that the sample missed;
+    /// empty for Shapley values, whose sum contains v(N) − v(∅).
+    fn shown_by_ends(&self, ends: &[[f64; 2]], sample: &Sample, is_halved: bool) -> Vec<f64> {
+        if self.form() == LeastSquaresForm::SumConstrained {
+            return Vec::new();
+        }
+        let joined = self.value.size_distribution(sample.coalitions().players());
+        let missed = MissedConjunction::new(&joined, sample, if is_halved { 0.5 } else { 1.0 });
+        // A pair only shows half of the difference of its residuals: it is assumed to be due to one of its
+        // members.
+        ends.iter().map(|[end, largest]| missed.std_error([0.0, 2.0 * end], 2.0 * largest)).collect()
     }
 
     /// Estimates the values, and the interaction indices of all pairs of players and of single players, from
@@ -449,6 +463,8 @@ struct Answer {
     directions: Vec<f64>,
     /// The prior that was chosen for each output, as reported.
     chosen: Vec<String>,
+    /// The result of [`residuals_of_ends`]; zeros if there is none.
+    ends: Vec<[f64; 2]>,
 }
 
 impl Answer {
@@ -465,6 +481,7 @@ impl Answer {
             draws_left: (sampled.len() as f64 - wanted.columns(n) as f64).max(1.0),
             directions: vec![0.0; outputs],
             chosen: vec![String::new(); outputs],
+            ends: residuals_of_ends(sampled, wanted).unwrap_or_else(|| vec![[0.0; 2]; outputs]),
         };
         // If single players are free, a strong noise already removes the prior, so this regression is not
         // required.
@@ -563,6 +580,24 @@ impl Answer {
         self.chosen[output] =
             if fit.is_linear(strength) && !judged.has_mean { ALONE } else { name }.to_owned();
     }
+}
+
+/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest one of a
+/// sampled pair. They are residuals of a regression on single players, because the screens of a prior have
+/// seen N. Returns `None` under a constraint, or if there is no such regression.
+fn residuals_of_ends(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Option<Vec<[f64; 2]>> {
+    if wanted.is_constrained {
+        return None;
+    }
+    let fit = Fit::without_prior(sampled, Linear::Free, wanted).ok()?;
+    let left = fit.left_out(*fit.strengths().first()?);
+    let of_output = |output: usize| {
+        let own = left.iter().skip(output).step_by(sampled.outputs).zip(&sampled.weights);
+        let residuals: Vec<f64> = own.map(|(left, weight)| (left / weight.sqrt()).abs()).collect();
+        let (&end, others) = residuals.split_last()?;
+        Some([end, others.iter().copied().fold(0.0, f64::max)])
+    };
+    (0..sampled.outputs).map(of_output).collect()
 }
 
 /// The name that is reported if the result is the regression on single players.
