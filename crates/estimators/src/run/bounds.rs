@@ -41,12 +41,11 @@
 //!   multiplied by `exp(−e)`. Efficient values have no gap.
 
 use apportion_values::{Semivalue, SolutionConcept};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::scale::{self, BoundBasis, Errors, Pair, norm};
 use super::until::{Measure, Scale, Until};
 use crate::report::{
-    BoundedDraws, Explanation, Guarantee, MAX_DEGREES, StopRule, independent_directions, student, unit,
+    BoundedDraws, Explanation, Guarantee, StopRule, fisher, independent_directions, student, unit,
 };
 
 /// The largest gap between the sum of the values and v(N) − v(∅) with which values still count as those of an
@@ -378,12 +377,6 @@ fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f6
         .as_ref()
         .and_then(|distribution| distribution.directions.get(output));
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
-}
-
-/// Returns the `1 − wrong` quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
-fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
-    FisherSnedecor::new(directions, degrees.min(MAX_DEGREES))
-        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - wrong))
 }
 
 fn bernstein(variance: f64, range: f64, BoundedDraws { draws, span }: BoundedDraws, wrong: f64) -> f64 {

@@ -41,6 +41,7 @@
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
 //! | [`choice`] | the choice of a prior and its strength |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
+//! | [`any_value`] | all other semivalues, with a process whose products have relevances |
 //!
 //! # Sources
 //!
@@ -49,6 +50,7 @@
 //! ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent Covariance Matrix
 //! Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
+mod any_value;
 mod choice;
 mod evaluated_pairs;
 mod family;
@@ -81,8 +83,8 @@ use crate::setters::setters;
 use crate::support::leverage_distribution;
 use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact, exact_if_affordable};
 
-/// The learned spectrum, for Shapley and Banzhaf values: a regression on pairs of coalitions, with a prior on
-/// nonlinear terms that is learned from the same sample.
+/// The learned spectrum: a regression with a prior on nonlinear terms that is learned from the same sample. For
+/// Shapley and Banzhaf values, it is a regression on pairs of coalitions.
 ///
 /// ```text
 /// d(S) = (v(S) − v(S̄))/2 = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S),    β_T ~ N(0, τ_T²)
@@ -100,6 +102,20 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 /// If the sums of the first pairs hardly vary compared with the residuals of a regression of their
 /// differences on single players, only one coalition of each further pair is evaluated. This yields nearly
 /// twice as many pairs. Growing draws do not do this.
+///
+/// # Other semivalues
+///
+/// For weighted Banzhaf values, Beta-Shapley values and mixtures, the sample is that of
+/// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement or of
+/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted). A Gaussian process is fitted to it, in
+/// which the variance of a product of players is the product of their relevances. The relevances maximize the
+/// restricted likelihood. The value of its posterior mean is computed in closed form, corrected by the plain method
+/// on its leave-one-out residuals, and used if it predicts clearly better and does not contradict the plain
+/// estimate. Otherwise, the result is that of the plain method. The geometric mean of the squared errors, relative
+/// to the plain method, is about 0.25 for networks, kernels, trees and other smooth games of 11 players at 5n to
+/// 20n. The process is used for up to 256 players and 2000 evaluations.
+///
+/// # Cost and guarantees
 ///
 /// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
 /// are computed from leave-one-out residuals.
@@ -126,8 +142,7 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LearnedSpectrum {
-    /// The value to estimate: [`Semivalue::Shapley`] or [`Semivalue::Banzhaf`]; defaults to
-    /// [`Semivalue::Shapley`].
+    /// The value to estimate, with a mixing measure; defaults to [`Semivalue::Shapley`].
     pub value: Semivalue,
     /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
@@ -182,14 +197,20 @@ impl LearnedSpectrum {
         Self { value: Semivalue::Banzhaf, ..Self::default() }
     }
 
-    /// Creates the estimator of `value`. Returns `None` if it is not the Shapley or the Banzhaf value: only
-    /// these are regressions on pairs of complementary coalitions.
+    /// Creates the estimator of `value`. Returns `None` for weights by size, which need not have a mixing
+    /// measure.
     pub fn for_value(value: Semivalue) -> Option<Self> {
-        match value.simplified().least_squares()? {
-            LeastSquaresForm::SumConstrained => Some(Self::default()),
-            LeastSquaresForm::Centred { p: 0.5 } => Some(Self::banzhaf()),
-            _ => None,
+        let value = value.simplified();
+        match value.least_squares() {
+            Some(LeastSquaresForm::SumConstrained) => Some(Self::default()),
+            Some(LeastSquaresForm::Centred { p: 0.5 }) => Some(Self::banzhaf()),
+            _ => value.rule(0).is_some().then(|| Self { value, ..Self::default() }),
         }
+    }
+
+    /// Returns whether the value is a function of the odd part, so that it is estimated from pairs.
+    fn is_of_odd_part(&self) -> bool {
+        matches!(self.value, Semivalue::Shapley | Semivalue::Banzhaf)
     }
 
     /// Sets the groups, whose values in the quotient game are estimated.
@@ -420,7 +441,10 @@ impl Estimator for LearnedSpectrum {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
-        Ok(self.explain(game, budget, seed, true)?.0)
+        match self.is_of_odd_part() {
+            true => Ok(self.explain(game, budget, seed, true)?.0),
+            false => any_value::explain(self, game, budget, seed),
+        }
     }
 
     /// Returns the memory for regressions in the space of pairs of coalitions; if there are more pairs than
@@ -429,6 +453,9 @@ impl Estimator for LearnedSpectrum {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
             return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
+        }
+        if !self.is_of_odd_part() {
+            return any_value::memory(players, outputs, budget);
         }
         let pairs = budget / 2;
         let factors = MAX_PRODUCTS.min(pairs).saturating_add(players);
@@ -702,7 +729,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: pairs as in Leverage SHAP, and a prior on interactions learned from the sample; \
-         for Shapley and Banzhaf values",
+        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the sample; \
+         for semivalues",
         boxed;
 }
