@@ -423,12 +423,14 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. Below about `6n`,
+    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. For values other than
+    /// Shapley and Banzhaf values, returns `n + 1` instead of n. Below about `6n`,
     /// single players have a separate prior if this prior predicts better. Below `2n`, there are no standard
     /// errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
-        at_most_all(units.max(4), units)
+        let least = if self.is_of_odd_part() { units } else { units + 1 };
+        at_most_all(least.max(4), units)
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
