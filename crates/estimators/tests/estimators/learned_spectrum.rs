@@ -218,25 +218,22 @@ fn smooth_and_rare() -> SignGame {
 
 #[test]
 fn other_values_of_smooth_games_have_smaller_errors_and_intervals_that_cover() {
-    let outputs = smooth_and_rare().outputs[..1].to_vec();
-    let game = SignGame { players: 12, outputs };
+    let game = SumOfUnanimity::random(11, 33, 3, 1);
     for (value, plain) in other_values() {
         let truth = enumerate(&game, value.clone()).unwrap().values;
         let method = LearnedSpectrum::for_value(value.clone()).unwrap();
-        let (mut ours, mut others, mut held) = (0.0, 0.0, 0);
-        for seed in 0..12 {
-            let found = method.estimate(&game, 180, seed).unwrap();
-            ours += squared(&found.values, &truth);
-            others += squared(&plain.estimate(&game, 180, seed).unwrap().values, &truth);
-            let intervals = found.intervals(0.95).unwrap();
+        let (ours, others) = (error(&method, &game, &truth, 220, 9), error(&*plain, &game, &truth, 220, 9));
+        assert!(ours < 0.7 * others, "{value:?}: {ours} {others}");
+        let mut held = 0;
+        for seed in 0..9 {
+            let intervals = method.estimate(&game, 220, seed).unwrap().intervals(0.95).unwrap();
             held += intervals
                 .iter()
                 .zip(&truth)
                 .filter(|((low, high), value)| low <= *value && *value <= high)
                 .count();
         }
-        assert!(ours < 0.7 * others, "{value:?}: {ours} {others}");
-        assert!(100 * held >= 90 * 12 * 12, "{value:?}: {held}");
+        assert!(100 * held >= 88 * 9 * 11, "{value:?}: {held}");
     }
 }
 
@@ -250,7 +247,7 @@ fn other_values_that_the_process_does_not_predict_are_those_without_it() {
             let expected = plain.estimate(&game, 180, seed).unwrap();
             assert_eq!(found.evaluations, expected.evaluations);
             let chosen = found.diagnostics.chosen.as_deref().unwrap();
-            if !chosen.ends_with(&expected.method) {
+            if chosen.rsplit("; ").next().is_some_and(|of_last| of_last.contains("products")) {
                 continue;
             }
             let rare = |values: &[f64]| -> Vec<f64> { values.iter().copied().skip(1).step_by(2).collect() };

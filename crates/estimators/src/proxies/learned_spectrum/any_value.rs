@@ -138,18 +138,26 @@ pub(super) fn explain(
     let joined = estimator.value.size_distribution(n);
     let sample = plain.sample(joined.clone(), n, budget, seed)?;
     let mut chosen = vec![name; outputs];
-    if let Some(process) = ProcessFit::new(&estimator.value, &game, &sample)? {
+    if can_fit(n, sample.coalitions().len()) {
+        let mut evaluations = Evaluations::begin(&game)?;
+        let values = evaluations.values(sample.coalitions())?;
+        let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
         let by_size = SizeWeights::new(&joined, &sample).regression;
-        let judged = process.better_outputs(&sample, &by_size)?;
-        if judged.contains(&true) {
+        let degrees =
+            explanation.diagnostics.error_distribution.as_ref().map(|known| known.degrees_of_freedom);
+        for (output, chosen) in chosen.iter_mut().enumerate() {
+            let own: Vec<f64> = targets.iter().skip(output).step_by(outputs).copied().collect();
+            let Some(process) = ProcessFit::new(&estimator.value, &sample, &own) else { continue };
+            let (true, Some(degrees)) = (process.is_better(&sample, &by_size, &own)?, degrees) else {
+                continue;
+            };
             let remainders = |is_unseen: bool| -> Result<Explanation> {
                 let game = process.remainders(&sample, is_unseen);
                 plain.estimator().estimate_seen(&game, budget, seed)
             };
             let remainders = [&remainders(false)?, &remainders(true)?];
-            let is_used = process.replace(&mut explanation, &sample, &judged, remainders);
-            for (name, _) in chosen.iter_mut().zip(is_used).filter(|(_, is_used)| *is_used) {
-                *name = format!("products of all players with relevances, and {name}");
+            if process.replace(&mut explanation, &sample, (output, degrees), remainders) {
+                *chosen = format!("products of all players with relevances, and {chosen}");
             }
         }
     }
@@ -171,15 +179,17 @@ pub(super) fn memory(players: usize, outputs: usize, budget: usize) -> u128 {
         .saturating_add(memory::product([4, players, players, 8]))
 }
 
-/// The process that is fitted to a sample, its values and its leave-one-out residuals.
+/// Returns whether the number of coalitions is neither too small nor too large for the process.
+fn can_fit(players: usize, rows: usize) -> bool {
+    (players + 1 + MIN_SPARE..=MAX_ROWS).contains(&(rows + 2)) && players <= MAX_PLAYERS
+}
+
+/// The process that is fitted to a sample for one output, its values and its leave-one-out residuals.
 struct ProcessFit {
     players: usize,
-    outputs: usize,
-    /// v(S) for each coalition of the sample, rows × outputs.
-    values: Vec<f64>,
-    /// The leave-one-out residuals of the coalitions of the sample, rows × outputs.
+    /// The leave-one-out residual of each coalition of the sample.
     left: Vec<f64>,
-    /// The estimates, players × outputs.
+    /// The estimate for each player.
     estimates: Vec<f64>,
     /// The derivatives of the estimates with respect to each value, players × rows.
     influences: Vec<f64>,
@@ -188,207 +198,163 @@ struct ProcessFit {
 }
 
 impl ProcessFit {
-    /// Fits the process to the coalitions of `sample`, ∅ and N. Returns `None` with too few or too many of them.
-    fn new(value: &Semivalue, game: &dyn Game, sample: &Sample) -> Result<Option<Self>> {
-        let (n, outputs, rows) = (game.players(), game.outputs(), sample.coalitions().len());
-        let has_enough = rows + 2 > n + MIN_SPARE;
-        if !has_enough || rows + 2 > MAX_ROWS || n > MAX_PLAYERS {
-            return Ok(None);
-        }
-        let mut evaluations = Evaluations::begin(game)?;
-        let values = evaluations.values(sample.coalitions())?;
+    /// Fits the process to the coalitions of `sample`, ∅ and N, with the given values. Returns `None` if the
+    /// regression is not determined.
+    fn new(value: &Semivalue, sample: &Sample, targets: &[f64]) -> Option<Self> {
+        let (n, rows) = (sample.coalitions().players(), sample.coalitions().len());
         let mut ends = Coalitions::with_capacity(n, 2);
         ends.push_empty();
         ends.push_full();
         let signs = Signs::new(n, sample.coalitions().iter().chain(ends.iter()));
-        let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
-        let (process, noise) = learn(&signs, &targets, outputs);
+        let (process, noise) = learn(&signs, targets);
         let noise: Vec<f64> =
             (0..rows + 2).map(|row| if row < rows { noise } else { noise * NOISE_OF_ENDS }).collect();
         let mut covariance = process.cross(&signs, &signs);
         covariance.iter_mut().step_by(rows + 3).zip(&noise).for_each(|(entry, noise)| *entry += noise);
-        let Some(covariances) = process.with_values(&signs, value) else { return Ok(None) };
-        let Some(kriging) = Kriging::new(&covariance, &linear_columns(&signs), rows + 2) else {
-            return Ok(None);
-        };
+        let covariances = process.with_values(&signs, value)?;
+        let kriging = Kriging::new(&covariance, &linear_columns(&signs), rows + 2)?;
         let of_columns: Vec<f64> =
             (0..n * (n + 1)).map(|at| if at % (n + 1) == at / (n + 1) + 1 { 2.0 } else { 0.0 }).collect();
         let functionals = Functionals { count: n, of_columns: &of_columns, covariances: &covariances };
-        let found = kriging.estimate(&functionals, &targets, outputs);
-        let mut left = kriging.left_out(&targets, outputs);
-        left.truncate(rows * outputs);
+        let found = kriging.estimate(&functionals, targets, 1);
+        let mut left = kriging.left_out(targets, 1);
+        left.truncate(rows);
         let influences =
             found.influences.chunks_exact(rows + 2).flat_map(|own| own[..rows].iter().copied()).collect();
         let mut residual_shares = kriging.residual_shares(&noise);
         residual_shares.truncate(rows);
-        let estimates = found.values;
-        Ok(Some(Self { players: n, outputs, values, left, estimates, influences, residual_shares }))
+        Some(Self { players: n, left, estimates: found.values, influences, residual_shares })
     }
 
-    /// Returns, for each output, whether the leave-one-out residuals of the process are clearly smaller than
-    /// those of a linear model. `by_size` contains the weight of each size.
-    fn better_outputs(&self, sample: &Sample, by_size: &[f64]) -> Result<Vec<bool>> {
+    /// Returns whether the leave-one-out residuals of the process are clearly smaller than those of a linear
+    /// model of the values `targets`. `by_size` contains the weight of each size.
+    fn is_better(&self, sample: &Sample, by_size: &[f64], targets: &[f64]) -> Result<bool> {
         let weights: Vec<f64> =
             sample.coalitions().sizes().iter().map(|&size| by_size[size as usize]).collect();
-        if weights.iter().all(|&weight| weight == 0.0) {
-            return Ok(vec![false; self.outputs]);
+        if weights.iter().all(|&weight| weight == 0.0) || self.left.iter().any(|left| !left.is_finite()) {
+            return Ok(false);
         }
         let design = Design::new(sample.coalitions(), &weights)?.with_intercept();
-        let linear = least_squares(&design, &self.values, self.outputs, Constraint::None)?;
+        let linear = least_squares(&design, &targets[..self.left.len()], 1, Constraint::None)?;
         let (residuals, hats) = (linear.residuals(), linear.hat_values());
-        let is_better = |output: usize| {
-            let squares = |residual: &dyn Fn(usize) -> f64| -> Vec<f64> {
-                let square = |(row, weight): (usize, &f64)| {
-                    let square = weight * residual(row).powi(2);
-                    if *weight == 0.0 {
-                        0.0
-                    } else if square.is_nan() {
-                        f64::INFINITY
-                    } else {
-                        square
-                    }
-                };
-                weights.iter().enumerate().map(square).collect()
+        let squares = |residual: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            let square = |(row, weight): (usize, &f64)| match weight * residual(row).powi(2) {
+                _ if *weight == 0.0 => 0.0,
+                square if square.is_nan() => f64::INFINITY,
+                square => square,
             };
-            let at = |row: usize| row * self.outputs + output;
-            let of_process = squares(&|row| self.left[at(row)]);
-            let of_linear = squares(&|row| residuals[at(row)] / (1.0 - hats[row]));
-            of_process.iter().all(|square| square.is_finite())
-                && (of_linear.iter().any(|square| square.is_infinite())
-                    || choice::is_clearly_less(&of_process, &of_linear))
+            weights.iter().enumerate().map(square).collect()
         };
-        Ok((0..self.outputs).map(is_better).collect())
+        let of_process = squares(&|row| self.left[row]);
+        let of_linear = squares(&|row| residuals[row] / (1.0 - hats[row]));
+        let is_undetermined = of_linear.iter().any(|square| square.is_infinite());
+        Ok(is_undetermined || choice::is_clearly_less(&of_process, &of_linear))
     }
 
     /// Returns the game v − ĝ on the coalitions of `sample`, with the predictions ĝ for estimating errors
     /// (`is_unseen`), or for estimating values. The latter are weighted means of g_{−k} and g. The weight of g is
     /// the inclusion probability, as for [folds](crate::support::folds).
     fn remainders(&self, sample: &Sample, is_unseen: bool) -> KnownGame {
-        let (n, outputs) = (self.players, self.outputs);
+        let n = self.players;
         let coalitions = sample.coalitions();
         let rows = coalitions.len();
         let mut values = HashMap::with_capacity(rows + 2);
-        let sums = |is_member: &dyn Fn(usize) -> bool, value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-            (0..outputs)
-                .map(|output| {
-                    (0..n).filter(|&player| is_member(player)).map(|player| value(player, output)).sum()
-                })
-                .collect()
-        };
-        let estimate = |player: usize, output: usize| self.estimates[player * outputs + output];
-        values.insert(Coalition::from_members(n, []).view().words().into(), vec![0.0; outputs]);
-        values.insert(Coalition::from_members(n, 0..n).view().words().into(), sums(&|_| true, &estimate));
+        values.insert(Coalition::from_members(n, []).view().words().into(), 0.0);
+        values.insert(Coalition::from_members(n, 0..n).view().words().into(), self.estimates.iter().sum());
         for (row, coalition) in coalitions.iter().enumerate() {
             let inclusion = if is_unseen { 0.0 } else { inclusion(sample, row) };
-            // Outputs with unknown residuals are never judged better, so that their remainders are not used.
-            let left = |output: usize| {
-                let left = self.left[row * outputs + output];
-                if left.is_finite() { left } else { 0.0 }
+            let left = self.left[row];
+            let without = |player: usize| {
+                self.estimates[player] - (1.0 - inclusion) * self.influences[player * rows + row] * left
             };
-            let without = |player: usize, output: usize| {
-                let change = self.influences[player * rows + row] * left(output);
-                estimate(player, output) - (1.0 - inclusion) * change
-            };
-            let mut own = sums(&|player| coalition.contains(player), &without);
-            for (output, own) in own.iter_mut().enumerate() {
-                let share = 1.0 - inclusion + inclusion * self.residual_shares[row];
-                *own += share * left(output);
-            }
-            values.insert(coalition.words().into(), own);
+            let residual = (1.0 - inclusion + inclusion * self.residual_shares[row]) * left;
+            values.insert(coalition.words().into(), coalition.members().map(without).sum::<f64>() + residual);
         }
-        KnownGame { players: n, outputs, values }
+        KnownGame { players: n, values }
     }
 
-    /// Replaces the values and the errors of the outputs that are `judged` better, unless they contradict the
-    /// plain estimate. The results of the plain method for both games of [`remainders`](Self::remainders) are
-    /// used for the correction. Returns, for each output, whether the values were replaced.
+    /// Replaces the values and the errors of an output, unless they contradict the plain estimate, whose errors
+    /// have `degrees_of_plain` degrees of freedom. The results of the plain method for both games of
+    /// [`remainders`](Self::remainders) are used for the correction. Returns whether the values were replaced.
     fn replace(
         &self,
         explanation: &mut Explanation,
         sample: &Sample,
-        judged: &[bool],
+        (output, degrees_of_plain): (usize, f64),
         [of_values, of_errors]: [&Explanation; 2],
-    ) -> Vec<bool> {
-        let (n, outputs) = (self.players, self.outputs);
-        let mut is_used = vec![false; outputs];
+    ) -> bool {
+        let (n, outputs) = (self.players, explanation.outputs());
         let known = of_errors.std_errors.as_ref().zip(of_errors.diagnostics.error_distribution.as_ref());
         let (Some(errors), Some(distribution), Some((of_remainders, known))) =
             (&mut explanation.std_errors, &mut explanation.diagnostics.error_distribution, known)
         else {
             // Without errors, the correction cannot be weighed against its noise.
-            return is_used;
+            return false;
         };
-        let degrees_of_plain = distribution.degrees_of_freedom;
         let draws_left = (sample.coalitions().len() as f64 - (n + 1) as f64).max(1.0);
         let degrees_of_process = self.residual_shares.iter().sum::<f64>().max(MIN_DEGREES);
-        for output in (0..outputs).filter(|&output| judged[output]) {
-            let places = || (0..n).map(|player| player * outputs + output);
-            let noise: f64 = places().map(|at| of_remainders[at].powi(2)).sum();
-            let square: f64 = places().map(|at| (of_values.values[at] - self.estimates[at]).powi(2)).sum();
-            let share = if square > noise { 1.0 - noise / square } else { 0.0 };
-            let (mut shares, units) = self.shares(sample, output);
-            let (of_shares, directions) = distribution_of(&shares, n, units);
-            let combined: Vec<f64> = places()
-                .map(|at| self.estimates[at] + share * (of_values.values[at] - self.estimates[at]))
-                .collect();
-            let apart: f64 =
-                places().zip(&combined).map(|(at, value)| (value - explanation.values[at]).powi(2)).sum();
-            let of_plain: f64 = places().map(|at| errors[at].powi(2)).sum();
-            let of_difference = distribution.directions.get(output).copied().unwrap_or(1.0);
-            let limit = fisher(of_difference, degrees_of_plain, DISAGREEMENT);
-            if noise > MAX_NOISE * of_plain || apart > limit * of_plain {
-                continue;
-            }
-            is_used[output] = true;
-            let bias = (apart - of_plain).max(0.0) + UNDETECTED * noise;
-            shares.iter_mut().for_each(|change| *change *= 1.0 - share);
-            let variances: Vec<f64> = shares.chunks_exact(units).map(sum_of_squares).collect();
-            for ((at, variance), value) in places().zip(&variances).zip(&combined) {
-                explanation.values[at] = *value;
-                errors[at] = (variance + bias / n as f64 + share * of_remainders[at].powi(2)).sqrt();
-            }
-            // Satterthwaite's approximation for the sum of both variances. The direction of the bias is unknown.
-            let (own, other) = (variances.iter().sum::<f64>(), share * noise);
-            let all = (own + other).max(f64::MIN_POSITIVE);
-            let degrees = degrees_of_process.min(of_shares).max(1.0);
-            let parts = (own / all).powi(2) / degrees + (other / all).powi(2) / known.degrees_of_freedom;
-            let degrees = if parts > 0.0 { parts.recip().max(1.0) } else { degrees };
-            distribution.degrees_of_freedom = distribution.degrees_of_freedom.min(degrees);
-            if let Some(place) = distribution.directions.get_mut(output) {
-                let of_remainders = known.directions.get(output).copied().unwrap_or(1.0);
-                let least = own / directions.sqrt() + other / of_remainders.sqrt() + bias;
-                let ratio = (own + other + bias) / least;
-                *place = if ratio.is_finite() { ratio.powi(2).clamp(1.0, n as f64) } else { 1.0 };
-            }
-            if !distribution.one_draw.is_empty() {
-                let values: Vec<f64> = places().map(|at| explanation.values[at]).collect();
-                let squares: Vec<f64> = places().map(|at| errors[at].powi(2)).collect();
-                let (unseen, _) = unseen::of_regression(&values, &squares, draws_left, 1);
-                for (at, square) in places().zip(unseen) {
-                    let of_remainders = known.one_draw.get(at).copied().unwrap_or(0.0);
-                    distribution.one_draw[at] = square.sqrt().hypot(share.sqrt() * of_remainders);
-                }
-            }
+        let places = || (0..n).map(|player| player * outputs + output);
+        let square_sum = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>();
+        let noise = sum_of_squares(of_remainders);
+        let changes: Vec<f64> =
+            of_values.values.iter().zip(&self.estimates).map(|(other, own)| other - own).collect();
+        let square = sum_of_squares(&changes);
+        let share = if square > noise { 1.0 - noise / square } else { 0.0 };
+        let combined: Vec<f64> =
+            self.estimates.iter().zip(&changes).map(|(own, change)| own + share * change).collect();
+        let apart =
+            square_sum(&mut places().zip(&combined).map(|(at, value)| value - explanation.values[at]));
+        let of_plain = square_sum(&mut places().map(|at| errors[at]));
+        let of_difference = distribution.directions.get(output).copied().unwrap_or(1.0);
+        let limit = fisher(of_difference, degrees_of_plain, DISAGREEMENT);
+        if noise > MAX_NOISE * of_plain || apart > limit * of_plain {
+            return false;
         }
-        if is_used.contains(&true) && distribution.one_draw.is_empty() {
+        let bias = (apart - of_plain).max(0.0) + UNDETECTED * noise;
+        let (mut shares, units) = self.shares(sample);
+        let (of_shares, directions) = distribution_of(&shares, n, units);
+        shares.iter_mut().for_each(|change| *change *= 1.0 - share);
+        let variances: Vec<f64> = shares.chunks_exact(units).map(sum_of_squares).collect();
+        for (player, at) in places().enumerate() {
+            explanation.values[at] = combined[player];
+            let of_remainder = share * of_remainders[player].powi(2);
+            errors[at] = (variances[player] + bias / n as f64 + of_remainder).sqrt();
+        }
+        // Satterthwaite's approximation for the sum of both variances. The direction of the bias is unknown.
+        let (own, other) = (variances.iter().sum::<f64>(), share * noise);
+        let all = (own + other).max(f64::MIN_POSITIVE);
+        let degrees = degrees_of_process.min(of_shares).max(1.0);
+        let parts = (own / all).powi(2) / degrees + (other / all).powi(2) / known.degrees_of_freedom;
+        let degrees = if parts > 0.0 { parts.recip().max(1.0) } else { degrees };
+        distribution.degrees_of_freedom = distribution.degrees_of_freedom.min(degrees);
+        if let Some(place) = distribution.directions.get_mut(output) {
+            let of_remainders = known.directions.first().copied().unwrap_or(1.0);
+            let least = own / directions.sqrt() + other / of_remainders.sqrt() + bias;
+            let ratio = (own + other + bias) / least;
+            *place = if ratio.is_finite() { ratio.powi(2).clamp(1.0, n as f64) } else { 1.0 };
+        }
+        if distribution.one_draw.is_empty() {
             distribution.draws_left = Some(draws_left);
+        } else {
+            let squares: Vec<f64> = places().map(|at| errors[at].powi(2)).collect();
+            let (unseen, _) = unseen::of_regression(&combined, &squares, draws_left, 1);
+            for ((player, at), square) in places().enumerate().zip(unseen) {
+                let of_remainder = known.one_draw.get(player).copied().unwrap_or(0.0);
+                distribution.one_draw[at] = square.sqrt().hypot(share.sqrt() * of_remainder);
+            }
         }
-        is_used
+        true
     }
 
     /// Returns the change in each player's value if a unit (a coalition, or a pair) is left out, players ×
     /// units, and the number of units.
-    fn shares(&self, sample: &Sample, output: usize) -> (Vec<f64>, usize) {
+    fn shares(&self, sample: &Sample) -> (Vec<f64>, usize) {
         let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
         let rows = sample.coalitions().len();
         let factors: Vec<f64> =
             (0..rows).map(|row| (OPTIMISM * (1.0 - inclusion(sample, row))).sqrt()).collect();
         let change = |row: usize, influence: f64| {
-            if factors[row] == 0.0 {
-                0.0
-            } else {
-                factors[row] * influence * self.left[row * self.outputs + output]
-            }
+            if factors[row] == 0.0 { 0.0 } else { factors[row] * influence * self.left[row] }
         };
         let of_player = |own: &[f64]| -> Vec<f64> {
             let changes: Vec<f64> =
@@ -414,8 +380,7 @@ fn inclusion(sample: &Sample, row: usize) -> f64 {
 /// are zero; they are never evaluated, because the plain method draws the same sample for the same seed.
 struct KnownGame {
     players: usize,
-    outputs: usize,
-    values: HashMap<Box<[u64]>, Vec<f64>>,
+    values: HashMap<Box<[u64]>, f64>,
 }
 
 impl Game for KnownGame {
@@ -423,29 +388,21 @@ impl Game for KnownGame {
         self.players
     }
 
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
-
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        for (row, out) in batch.iter().zip(out.chunks_exact_mut(self.outputs)) {
-            match self.values.get(row.words()) {
-                Some(values) => out.copy_from_slice(values),
-                None => out.fill(0.0),
-            }
+        for (row, out) in batch.iter().zip(out) {
+            *out = self.values.get(row.words()).copied().unwrap_or(0.0);
         }
         Ok(())
     }
 }
 
 /// Learns the process from evenly spaced coalitions. The last two rows are ∅ and N, which are always included.
-fn learn(signs: &Signs, targets: &[f64], outputs: usize) -> (WalshProcess, f64) {
+fn learn(signs: &Signs, targets: &[f64]) -> (WalshProcess, f64) {
     let (fixed, per_player) = LEARNED;
     let most = fixed.max(per_player * signs.players);
     let sampled = signs.rows - 2;
     let step = sampled.div_ceil(most).max(1);
     let rows: Vec<usize> = (0..sampled).step_by(step).chain(sampled..signs.rows).collect();
-    let some: Vec<f64> =
-        rows.iter().flat_map(|&row| targets[row * outputs..][..outputs].iter().copied()).collect();
-    WalshProcess::learn(&signs.some(&rows), &some, outputs)
+    let some: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
+    WalshProcess::learn(&signs.some(&rows), &some, 1)
 }
