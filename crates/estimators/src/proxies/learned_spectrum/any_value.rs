@@ -37,7 +37,7 @@
 //! # Errors
 //!
 //! As for Shapley values, φ̃ is linear in the values once the prior is fixed, and has the variances `V_i = Σ_k f_k
-//! (G_ik r_k)²`. A pair counts as one unit. The errors of φ̃ + λ D are `(1 − λ)² V + λ V_D`: the squared bias that
+//! (G_ik r_k)²`. The errors of φ̃ + λ D are `(1 − λ)² V + λ V_D`: the squared bias that
 //! remains is (1 − λ) λ tr V_D. A bias that D does not show has about the size of its errors, so a part of tr V_D is
 //! added, too.
 //!
@@ -138,7 +138,8 @@ pub(super) fn explain(
     let joined = estimator.value.size_distribution(n);
     let sample = plain.sample(joined.clone(), n, budget, seed)?;
     let mut chosen = vec![name; outputs];
-    if can_fit(n, sample.coalitions().len()) {
+    // Without one coalition, the other one of its pair still predicts it, so residuals would be too small.
+    if sample.pairing() == Pairing::Unpaired && can_fit(n, sample.coalitions().len()) {
         let mut evaluations = Evaluations::begin(&game)?;
         let values = evaluations.values(sample.coalitions())?;
         let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
