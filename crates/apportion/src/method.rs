@@ -186,11 +186,11 @@ impl Method {
 
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
-    /// - Shapley and Banzhaf values for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or
-    ///   groups acting as players: the learned spectrum. The exception is Shapley values with 2n to 2.5n
+    /// - Semivalues for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or groups acting as
+    ///   players, except for weights by size: the learned spectrum. The exception is Shapley values with 2n to 2.5n
     ///   evaluations: Permutation SHAP, because a regression would have about as many pairs as unknowns.
-    /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
-    ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
+    /// - Shapley values for more players: Leverage SHAP. (Weighted) Banzhaf values: Kernel Banzhaf without
+    ///   replacement. All other semivalues: regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested
     ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
     ///   values.
@@ -261,15 +261,15 @@ mod tests {
             ("shapley", "learned-spectrum"),
             ("beta=1,1", "learned-spectrum"),
             ("banzhaf", "learned-spectrum"),
-            ("weighted-banzhaf=0.2", "kernel-banzhaf-without-replacement"),
-            ("beta=4,1", "msr-adjusted"),
+            ("weighted-banzhaf=0.2", "learned-spectrum"),
+            ("beta=4,1", "learned-spectrum"),
             ("size-distribution=0.5,0.5", "msr-adjusted"),
-            ("mixture=0.1:0.5,0.9:0.5", "msr-adjusted"),
+            ("mixture=0.1:0.5,0.9:0.5", "learned-spectrum"),
             ("owen", "leverage"),
             ("banzhaf-owen", "leverage"),
             ("two-step", "leverage"),
             ("quotient-banzhaf", "learned-spectrum"),
-            ("quotient-beta=4,1", "product-space"),
+            ("quotient-beta=4,1", "learned-spectrum"),
             ("coalitional=beta=4,1/shapley", "product-space"),
             ("myerson", "exact"),
         ] {

@@ -181,17 +181,7 @@ impl Factor {
         match &self.matrix {
             Matrix::PseudoInverse(inverse) => inverse.clone(),
             Matrix::Lower(lower) => {
-                let (n, lower) = (lower.nrows(), lower.clone());
-                let mut inverse = uninterrupted(cube(n), move || {
-                    let mut inverse = Mat::zeros(n, n);
-                    let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-                    // faer fills the lower triangle of the transpose, which is the upper triangle of
-                    // `inverse`.
-                    let out = inverse.as_mut().transpose_mut();
-                    llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
-                    inverse
-                });
-                mirror(&mut inverse);
+                let mut inverse = inverse_of_lower(lower);
                 if self.centred {
                     centre(&mut inverse);
                 }
@@ -207,8 +197,23 @@ pub(crate) fn remove_mean(vector: &mut [f64]) {
     vector.iter_mut().for_each(|entry| *entry -= mean);
 }
 
+/// Returns `(L Lᵀ)⁻¹` for a Cholesky factor L, as a full symmetric matrix.
+pub(crate) fn inverse_of_lower(lower: &Mat<f64>) -> Mat<f64> {
+    let (n, lower) = (lower.nrows(), lower.clone());
+    let mut inverse = uninterrupted(cube(n), move || {
+        let mut inverse = Mat::zeros(n, n);
+        let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
+        // faer fills the lower triangle of the transpose, which is the upper triangle of `inverse`.
+        let out = inverse.as_mut().transpose_mut();
+        llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
+        inverse
+    });
+    mirror(&mut inverse);
+    inverse
+}
+
 /// Returns the Cholesky factor of `gram + shift · 11ᵀ`, or `None` if a pivot is not positive.
-fn cholesky(gram: &Mat<f64>, shift: f64) -> Option<Mat<f64>> {
+pub(crate) fn cholesky(gram: &Mat<f64>, shift: f64) -> Option<Mat<f64>> {
     let n = gram.nrows();
     let mut lower = gram.clone();
     for column in 0..n {

@@ -18,6 +18,7 @@
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
 //! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
 //! | [`DualRidge`], [`PriorCovariance`] | regression with a prior whose covariance is known, for more unknowns than rows |
+//! | [`Kriging`], [`minimize`] | the same regression for one covariance, with its restricted likelihood; minimization within bounds, for its parameters |
 //! | [`Certificate`] | variances of the coefficients that result from drawing coalitions at random, and properties of the distribution of the errors |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point in an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
@@ -84,10 +85,12 @@ mod error;
 mod factor;
 mod gram;
 mod images;
+mod kriging;
 mod least_squares;
 mod matrix_free;
 mod passes;
 mod projection;
+mod quasi_newton;
 mod ridge;
 mod rows;
 mod system;
@@ -103,11 +106,13 @@ pub use dual_ridge::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_
 pub use error::SolverError;
 pub use factor::Factorization;
 pub use gram::Kernel;
+pub use kriging::{Kriging, RestrictedLikelihood};
 pub use least_squares::{Constraint, LeastSquares, Options, least_squares, least_squares_with};
 pub use projection::{
     Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, Projection, Stopping, Sweeps, dykstra,
     dykstra_on_hyperplane_and_ball, project_on_hyperplane_and_ball,
 };
+pub use quasi_newton::minimize;
 pub use ridge::{Ridge, ridge};
 
 /// Compiles and runs the example of the README as a test.

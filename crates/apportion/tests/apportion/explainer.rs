@@ -120,8 +120,8 @@ fn auto_samples_by_the_method_that_suits_the_value() {
     for (value, method) in [
         ("shapley", "learned-spectrum"),
         ("banzhaf", "learned-spectrum"),
-        ("weighted-banzhaf=0.3", "kernel-banzhaf-without-replacement"),
-        ("beta=4,1", "msr-adjusted"),
+        ("weighted-banzhaf=0.3", "learned-spectrum"),
+        ("beta=4,1", "learned-spectrum"),
     ] {
         let background = Background::baseline(vec![0.5; 12]).unwrap();
         let explainer = Explainer::new(&model, background).value(value.parse::<Semivalue>().unwrap());

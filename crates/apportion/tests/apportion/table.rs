@@ -310,7 +310,7 @@ fn auto_takes_the_table_method_where_it_pays() {
         (Semivalue::Banzhaf.into(), "table"),
         (Value::quotient(Semivalue::Shapley, some_groups()), "table"),
         (Value::quotient(Semivalue::Shapley, groups(&[4, 4, 4])), "exact"),
-        ("beta=4,1".parse::<Semivalue>().unwrap().into(), "msr-adjusted"),
+        ("beta=4,1".parse::<Semivalue>().unwrap().into(), "learned-spectrum"),
     ] {
         assert_eq!(planned(auto(40, FEATURES).value(value), FEATURES), method);
     }

@@ -34,7 +34,7 @@ use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{
-    Draws, FullBudget, StandardErrors, draws_of_units, exact_if_affordable, free_shares,
+    Draws, FullBudget, MissedConjunction, StandardErrors, draws_of_units, exact_if_affordable, free_shares,
     leverage_distribution, sample_is_complete,
 };
 
@@ -195,6 +195,24 @@ impl KernelBanzhaf {
             }),
         }
     }
+
+    fn regression(&self, players: usize, p: f64) -> Regression {
+        Regression {
+            players,
+            p,
+            certain_ends: self.draws != Draws::WithReplacement,
+            sizes_alike: p == 0.5 && self.draws != Draws::Growing,
+        }
+    }
+
+    /// Draws the coalitions that an estimate with this budget and seed evaluates.
+    pub(crate) fn sample(&self, players: usize, budget: usize, seed: u64) -> Result<Sample> {
+        let p = self.presence()?;
+        let regression = self.regression(players, p);
+        let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
+        let sizes = if regression.certain_ends { 1..=players - 1 } else { 0..=players };
+        Ok(self.draws.sample(leverage_distribution(players, p, sizes)?, pairing, budget - 2, seed)?)
+    }
 }
 
 impl Estimator for KernelBanzhaf {
@@ -237,16 +255,8 @@ impl Estimator for KernelBanzhaf {
             return Ok(explanation);
         }
         let players = game.players();
-        let regression = Regression {
-            players,
-            p,
-            certain_ends: self.draws != Draws::WithReplacement,
-            sizes_alike: p == 0.5 && self.draws != Draws::Growing,
-        };
-        let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
-        let sizes = if regression.certain_ends { 1..=players - 1 } else { 0..=players };
-        let sample =
-            self.draws.sample(leverage_distribution(players, p, sizes)?, pairing, budget - 2, seed)?;
+        let regression = self.regression(players, p);
+        let sample = self.sample(players, budget, seed)?;
         let rows = regression.rows(&sample);
 
         let mut evaluations = Evaluations::begin(game)?;
@@ -259,6 +269,13 @@ impl Estimator for KernelBanzhaf {
         explanation.diagnostics.exact = regression.certain_ends && sample_is_complete(&sample);
         explanation.judge(self.standard_errors, || rows.certificate(&solution))?;
         explanation.note_design(&sample);
+        if explanation.diagnostics.error_distribution.is_some() {
+            let missed = MissedConjunction::new(&self.value.size_distribution(players), &sample, 1.0);
+            let shown_by_ends = rows.shown_by_ends(&solution, &explanation, p, missed);
+            if let Some(distribution) = &mut explanation.diagnostics.error_distribution {
+                distribution.shown_by_ends = shown_by_ends;
+            }
+        }
         Ok(explanation)
     }
 
@@ -332,7 +349,7 @@ impl Regression {
                 Chance::Free(free)
             }
         };
-        Rows { coalitions, weights, layout, chance }
+        Rows { coalitions, weights, layout, chance, has_ends: self.certain_ends }
     }
 }
 
@@ -342,6 +359,8 @@ struct Rows {
     weights: Vec<f64>,
     layout: Layout,
     chance: Chance,
+    /// Whether the last rows are ∅ and N, or their pair.
+    has_ends: bool,
 }
 
 /// The grouping of rows into pairs.
@@ -377,6 +396,50 @@ impl Rows {
             Chance::Draws(times) => solution.certificate_of_draws(times),
             Chance::Free(free) => solution.certificate(free),
         }
+    }
+
+    /// Returns, for each output, the standard error due to the largest conjunction that the sample missed.
+    /// The residuals are those of the regression without the row or pair itself.
+    fn shown_by_ends(
+        &self,
+        solution: &LeastSquares,
+        explanation: &Explanation,
+        p: f64,
+        missed: MissedConjunction,
+    ) -> Vec<f64> {
+        let (outputs, residuals, hats) = (solution.outputs(), solution.residuals(), solution.hat_values());
+        let ends = match (self.has_ends, &self.layout) {
+            (false, _) => 0,
+            (true, Layout::Pairs) => 1,
+            (true, Layout::Alone | Layout::PairsApart) => 2,
+        };
+        let sampled = hats.len() - ends;
+        let left = |row: usize| {
+            let times = match &self.chance {
+                Chance::Draws(times) if self.layout == Layout::PairsApart => f64::from(times[row / 2]),
+                Chance::Draws(times) => f64::from(times[row]),
+                Chance::Free(_) => 1.0,
+            };
+            1.0 - hats[row] / times
+        };
+        let of_output = |output: usize| {
+            let largest = (0..sampled)
+                .map(|row| (residuals[row * outputs + output] / left(row)).abs())
+                .fold(0.0, f64::max);
+            let sum: f64 = solution.coefficients().iter().skip(output).step_by(outputs).sum();
+            let intercept = solution.intercepts().map_or(0.0, |intercepts| intercepts[output]);
+            let empty = explanation.base[output] - intercept + p * sum;
+            let full = explanation.prediction[output] - intercept - (1.0 - p) * sum;
+            if self.layout == Layout::Pairs {
+                // A pair only shows half of the difference of its residuals: it is assumed to be due to one
+                // of its members.
+                let left = if ends > 0 { left(sampled) } else { 1.0 };
+                return missed.std_error([0.0, (full - empty) / left], 2.0 * largest);
+            }
+            let [of_empty, of_full] = if ends > 0 { [left(sampled), left(sampled + 1)] } else { [1.0; 2] };
+            missed.std_error([empty / of_empty, full / of_full], largest)
+        };
+        (0..outputs).map(of_output).collect()
     }
 }
 

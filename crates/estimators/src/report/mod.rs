@@ -8,7 +8,7 @@
 //! | [`running_moments`] | means and variances of a stream of draws |
 //! | [`scaled`] | units in which squares of outputs are finite |
 //! | [`unseen`] | the allowance in standard errors for events that the sample missed |
-//! | [`student`] | the quantile for intervals |
+//! | [`student`] | quantiles for intervals and bounds |
 
 mod certificate;
 mod error_distribution;
@@ -24,5 +24,5 @@ pub use error_distribution::{BoundedDraws, ErrorDistribution};
 pub use explanation::{Diagnostics, Explanation};
 pub(crate) use running_moments::RunningMoments;
 pub(crate) use scaled::{in_own_units, many_in_own_units, unit};
-pub(crate) use student::{MAX_DEGREES, student};
+pub(crate) use student::{fisher, student};
 pub(crate) use unseen::Influences;

@@ -187,10 +187,10 @@ impl Explanation {
         multiply(&mut self.base);
         multiply(&mut self.prediction);
         self.std_errors.iter_mut().for_each(|errors| multiply(errors));
-        self.diagnostics
-            .error_distribution
-            .iter_mut()
-            .for_each(|distribution| multiply(&mut distribution.one_draw));
+        self.diagnostics.error_distribution.iter_mut().for_each(|distribution| {
+            multiply(&mut distribution.one_draw);
+            multiply(&mut distribution.shown_by_ends);
+        });
         // Discard all standard errors if one of them overflows.
         self.std_errors = self.std_errors.filter(|errors| errors.iter().all(|error| error.is_finite()));
         self.diagnostics.residual_sum_of_squares =

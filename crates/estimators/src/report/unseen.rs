@@ -30,6 +30,10 @@
 //!   all values, a sixth. For a regression in which nothing varied, a whole draw of the size of the largest
 //!   value, `max_j |φ̃_j| / f`, is added to each value.
 //!
+//! Methods that compare v(∅) and v(N) with their sample add the variance of the largest conjunction of players
+//! that the sample may have missed, if v(∅) or v(N) shows such an event
+//! (`support/missed_conjunction.rs`).
+//!
 //! Only exact values have an error of exactly zero. If there is no scale at all, because every observed
 //! number is zero, the estimate has no standard errors.
 
@@ -167,6 +171,17 @@ impl Explanation {
     /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set. Methods
     /// that do not set it are treated as regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
+        let (mut unseen, nothing_varied) = self.unseen_draws();
+        let ends = self.diagnostics.error_distribution.iter().flat_map(|known| &known.shown_by_ends);
+        let ends: Vec<f64> = ends.map(|error| error * error).collect();
+        for values in unseen.chunks_exact_mut(ends.len().max(1)) {
+            values.iter_mut().zip(&ends).for_each(|(value, end)| *value += end);
+        }
+        (unseen, nothing_varied)
+    }
+
+    /// Computes the same as [`unseen`](Self::unseen), without the events that v(∅) and v(N) show.
+    fn unseen_draws(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
         let squares =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|number| number * number).collect() };

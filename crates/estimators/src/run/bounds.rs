@@ -41,12 +41,11 @@
 //!   multiplied by `exp(−e)`. Efficient values have no gap.
 
 use apportion_values::{Semivalue, SolutionConcept};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::scale::{self, BoundBasis, Errors, Pair, norm};
 use super::until::{Measure, Scale, Until};
 use crate::report::{
-    BoundedDraws, Explanation, Guarantee, MAX_DEGREES, StopRule, independent_directions, student, unit,
+    BoundedDraws, Explanation, Guarantee, StopRule, fisher, independent_directions, student, unit,
 };
 
 /// The largest gap between the sum of the values and v(N) − v(∅) with which values still count as those of an
@@ -257,7 +256,9 @@ pub(crate) fn growth_needed(
         if let (Some(grown), Some(distribution)) = (&mut grown.diagnostics.error_distribution, &distribution)
         {
             grown.degrees_of_freedom = distribution.degrees_of_freedom * growth;
-            grown.one_draw = distribution.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
+            let grow = |sizes: &[f64]| sizes.iter().map(|size| size / f64::sqrt(growth)).collect();
+            grown.one_draw = grow(&distribution.one_draw);
+            grown.shown_by_ends = grow(&distribution.shown_by_ends);
             grown.bounded_draws = distribution
                 .bounded_draws
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
@@ -300,7 +301,14 @@ fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, 
     }
     let gap = gap(explanation, output);
     let own = variances.iter().skip(output).step_by(explanation.outputs());
-    let trace: f64 = own.sum();
+    // The part of the standard errors for events that the sample missed is no evidence against such events.
+    let of_ends = explanation
+        .diagnostics
+        .error_distribution
+        .as_ref()
+        .and_then(|distribution| distribution.shown_by_ends.get(output))
+        .map_or(0.0, |error| error * error);
+    let trace: f64 = own.map(|variance| (variance - of_ends).max(0.0)).sum();
     let q = presence(&explanation.value);
     let seen = trace * draws * draws * q * (1.0 - q) / (explanation.players() as f64 * gap * gap);
     gap * (-seen).exp()
@@ -369,12 +377,6 @@ fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f6
         .as_ref()
         .and_then(|distribution| distribution.directions.get(output));
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
-}
-
-/// Returns the `1 − wrong` quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
-fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
-    FisherSnedecor::new(directions, degrees.min(MAX_DEGREES))
-        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - wrong))
 }
 
 fn bernstein(variance: f64, range: f64, BoundedDraws { draws, span }: BoundedDraws, wrong: f64) -> f64 {

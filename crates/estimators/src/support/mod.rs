@@ -8,6 +8,7 @@ mod exact;
 pub(crate) mod folds;
 mod full_budget;
 mod leverage_distribution;
+mod missed_conjunction;
 pub(crate) mod product_draws;
 mod regression;
 
@@ -17,6 +18,7 @@ pub(crate) use exact::{MAX_CACHED_COALITIONS, exact_if_affordable, exact_many_if
 pub use exact::{exact, exact_of};
 pub use full_budget::FullBudget;
 pub(crate) use leverage_distribution::leverage_distribution;
+pub(crate) use missed_conjunction::MissedConjunction;
 pub use regression::StandardErrors;
 pub(crate) use regression::{
     border_left, certified, draws_of_units, explain, free_shares, sample_is_complete,

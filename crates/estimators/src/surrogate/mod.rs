@@ -7,3 +7,4 @@ pub(crate) mod linear;
 pub(crate) mod prior;
 pub(crate) mod product;
 pub(crate) mod trees;
+pub(crate) mod walsh_process;

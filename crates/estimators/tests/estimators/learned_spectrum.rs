@@ -2,7 +2,8 @@
 //! should solve well.
 
 use apportion_estimators::{
-    Draws, Estimator, Explanation, KernelBanzhaf, LearnedSpectrum, LeverageShap, StandardErrors, methods,
+    Draws, Estimator, Explanation, FullBudget, KernelBanzhaf, LearnedSpectrum, LeverageShap,
+    MaximumSampleReuse, StandardErrors, methods,
 };
 use apportion_games::{
     Additive, Airport, ClosedForm, Coalitions, Game, GameError, SumOfUnanimity, WeightedVoting,
@@ -181,8 +182,123 @@ fn it_is_made_for_the_values_that_it_computes_alone() {
     let builds = |value: Semivalue| methods::LEARNED_SPECTRUM.build(&value.into()).is_some();
     assert!(builds(Semivalue::Shapley) && builds(Semivalue::Banzhaf));
     assert!(builds(Semivalue::beta_shapley(1.0, 1.0).unwrap()), "Shapley's value by another name");
-    assert!(!builds(Semivalue::beta_shapley(2.0, 2.0).unwrap()));
-    assert!(!builds(Semivalue::weighted_banzhaf(0.3).unwrap()));
+    assert!(builds(Semivalue::beta_shapley(2.0, 2.0).unwrap()));
+    assert!(builds(Semivalue::weighted_banzhaf(0.3).unwrap()));
+    // Weights by size need not have a mixing measure.
+    assert!(!builds(Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap()));
+}
+
+/// Returns values that are not functions of the odd part, and the method without a prior on the same sample.
+fn other_values() -> Vec<(Semivalue, Box<dyn Estimator>)> {
+    let banzhaf = |p: f64| -> (Semivalue, Box<dyn Estimator>) {
+        let value = Semivalue::weighted_banzhaf(p).unwrap();
+        (value.clone(), Box::new(KernelBanzhaf::without_replacement().with_value(value)))
+    };
+    let reuse = |value: Semivalue| -> (Semivalue, Box<dyn Estimator>) {
+        (value.clone(), Box::new(MaximumSampleReuse::adjusted(value)))
+    };
+    vec![
+        banzhaf(0.3),
+        banzhaf(0.45),
+        reuse(Semivalue::beta_shapley(4.0, 1.0).unwrap()),
+        reuse(Semivalue::beta_shapley(1.0, 4.0).unwrap()),
+        reuse(Semivalue::mixture(&[0.1, 0.8], &[0.5, 0.5]).unwrap()),
+    ]
+}
+
+/// An exponential function of a sum of the signs, and a conjunction of nine players.
+fn smooth_and_rare() -> SignGame {
+    SignGame {
+        players: 12,
+        outputs: vec![|x| (0..12).map(|i| x(i) * (0.06 + 0.015 * i as f64)).sum::<f64>().exp(), |x| {
+            if (0..9).all(|i| x(i) > 0.0) { 1.0 } else { 0.0 }
+        }],
+    }
+}
+
+#[test]
+fn other_values_of_smooth_games_have_smaller_errors_and_intervals_that_cover() {
+    let game = SumOfUnanimity::random(11, 33, 3, 1);
+    for (value, plain) in other_values() {
+        let truth = enumerate(&game, value.clone()).unwrap().values;
+        let method = LearnedSpectrum::for_value(value.clone()).unwrap();
+        let (ours, others) = (error(&method, &game, &truth, 220, 9), error(&*plain, &game, &truth, 220, 9));
+        // Pairs are left to the plain method.
+        let are_pairs = value == Semivalue::weighted_banzhaf(0.45).unwrap();
+        assert!(ours < 0.7 * others || are_pairs && ours == others, "{value:?}: {ours} {others}");
+        let mut held = 0;
+        for seed in 0..9 {
+            let intervals = method.estimate(&game, 220, seed).unwrap().intervals(0.95).unwrap();
+            held += intervals
+                .iter()
+                .zip(&truth)
+                .filter(|((low, high), value)| low <= *value && *value <= high)
+                .count();
+        }
+        assert!(100 * held >= 88 * 9 * 11, "{value:?}: {held}");
+    }
+}
+
+#[test]
+fn other_values_that_the_process_does_not_predict_are_those_without_it() {
+    let game = smooth_and_rare();
+    for (value, plain) in other_values() {
+        let method = LearnedSpectrum::for_value(value.clone()).unwrap();
+        for seed in 0..3 {
+            let found = method.estimate(&game, 180, seed).unwrap();
+            let expected = plain.estimate(&game, 180, seed).unwrap();
+            assert_eq!(found.evaluations, expected.evaluations);
+            let chosen = found.diagnostics.chosen.as_deref().unwrap();
+            if chosen.rsplit("; ").next().is_some_and(|of_last| of_last.contains("products")) {
+                continue;
+            }
+            let rare = |values: &[f64]| -> Vec<f64> { values.iter().copied().skip(1).step_by(2).collect() };
+            assert_eq!(rare(&found.values), rare(&expected.values), "{value:?}");
+            assert_eq!(found.std_errors.is_some(), expected.std_errors.is_some());
+        }
+    }
+}
+
+#[test]
+fn other_values_are_the_same_for_any_number_of_threads_and_grow() {
+    let game = smooth_and_rare();
+    for (value, _) in other_values() {
+        let method = LearnedSpectrum::for_value(value).unwrap().with_draws(Draws::Growing);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| method.estimate(&game, 150, 4).unwrap())
+        };
+        assert_eq!(run(1), run(3));
+    }
+}
+
+#[test]
+fn other_values_of_many_players_are_estimated_within_the_budget() {
+    let game = SumOfUnanimity::random(70, 140, 3, 1);
+    let value = Semivalue::beta_shapley(4.0, 1.0).unwrap();
+    let method = LearnedSpectrum::for_value(value.clone()).unwrap();
+    // The last budget is above the number of coalitions from which the process is fitted.
+    for budget in [71, 75, 350, 2500] {
+        let found = method.estimate(&game, budget, 1).unwrap();
+        assert!(found.evaluations <= budget && found.values.iter().all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn other_values_of_few_players_are_exact_or_finite() {
+    for players in [1, 2, 3, 4] {
+        let game = SumOfUnanimity::random(players, 6, 3, 2);
+        for (value, _) in other_values() {
+            let method = LearnedSpectrum::for_value(value.clone()).unwrap();
+            let exact = enumerate(&game, value).unwrap().values;
+            let found = method.estimate(&game, 1 << players, 0).unwrap();
+            assert!(squared(&found.values, &exact) < 1e-20);
+            let few = method.estimate(&game, method.minimum_budget(players), 0).unwrap();
+            assert!(few.values.iter().all(|value| value.is_finite()));
+            let sampled = method.with_full_budget(FullBudget::Sample).estimate(&game, 1 << players, 0);
+            assert!(squared(&sampled.unwrap().values, &exact) < 1e-18);
+        }
+    }
 }
 
 #[test]

@@ -41,6 +41,7 @@
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
 //! | [`choice`] | the choice of a prior and its strength |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
+//! | [`any_value`] | all other semivalues, with a process whose products have relevances |
 //!
 //! # Sources
 //!
@@ -49,6 +50,7 @@
 //! ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent Covariance Matrix
 //! Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
+mod any_value;
 mod choice;
 mod evaluated_pairs;
 mod family;
@@ -59,7 +61,7 @@ mod sampled;
 mod screens;
 
 use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
-use apportion_samplers::{Pairing, SizeDistribution};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
@@ -79,10 +81,10 @@ use crate::report::{ErrorDistribution, Explanation, many_in_own_units};
 use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, units};
 use crate::setters::setters;
 use crate::support::leverage_distribution;
-use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
+use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact, exact_if_affordable};
 
-/// The learned spectrum, for Shapley and Banzhaf values: a regression on pairs of coalitions, with a prior on
-/// nonlinear terms that is learned from the same sample.
+/// The learned spectrum: a regression with a prior on nonlinear terms that is learned from the same sample. For
+/// Shapley and Banzhaf values, it is a regression on pairs of coalitions.
 ///
 /// ```text
 /// d(S) = (v(S) − v(S̄))/2 = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S),    β_T ~ N(0, τ_T²)
@@ -100,6 +102,20 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 /// If the sums of the first pairs hardly vary compared with the residuals of a regression of their
 /// differences on single players, only one coalition of each further pair is evaluated. This yields nearly
 /// twice as many pairs. Growing draws do not do this.
+///
+/// # Other semivalues
+///
+/// For weighted Banzhaf values, Beta-Shapley values and mixtures, the sample is that of
+/// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement or of
+/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted). A Gaussian process is fitted to it, in
+/// which the variance of a product of players is the product of their relevances. The relevances maximize the
+/// restricted likelihood. The value of its posterior mean is computed in closed form, corrected by the plain method
+/// on its leave-one-out residuals, and used if it predicts clearly better and does not contradict the plain
+/// estimate. Otherwise, the result is that of the plain method. The geometric mean of the squared errors, relative
+/// to the plain method, is about 0.25 for networks, kernels, trees and other smooth games of 11 players at 5n to
+/// 20n. The process is used for up to 256 players and 2000 evaluations.
+///
+/// # Cost and guarantees
 ///
 /// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
 /// are computed from leave-one-out residuals.
@@ -126,8 +142,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LearnedSpectrum {
-    /// The value to estimate: [`Semivalue::Shapley`] or [`Semivalue::Banzhaf`]; defaults to
-    /// [`Semivalue::Shapley`].
+    /// The value to estimate, with a mixing measure; defaults to [`Semivalue::Shapley`].
     pub value: Semivalue,
     /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
@@ -182,14 +197,20 @@ impl LearnedSpectrum {
         Self { value: Semivalue::Banzhaf, ..Self::default() }
     }
 
-    /// Creates the estimator of `value`. Returns `None` if it is not the Shapley or the Banzhaf value: only
-    /// these are regressions on pairs of complementary coalitions.
+    /// Creates the estimator of `value`. Returns `None` for weights by size, which need not have a mixing
+    /// measure.
     pub fn for_value(value: Semivalue) -> Option<Self> {
-        match value.simplified().least_squares()? {
-            LeastSquaresForm::SumConstrained => Some(Self::default()),
-            LeastSquaresForm::Centred { p: 0.5 } => Some(Self::banzhaf()),
-            _ => None,
+        let value = value.simplified();
+        match value.least_squares() {
+            Some(LeastSquaresForm::SumConstrained) => Some(Self::default()),
+            Some(LeastSquaresForm::Centred { p: 0.5 }) => Some(Self::banzhaf()),
+            _ => value.rule(0).is_some().then(|| Self { value, ..Self::default() }),
         }
+    }
+
+    /// Returns whether the value is a function of the odd part, so that it is estimated from pairs.
+    fn is_of_odd_part(&self) -> bool {
+        matches!(self.value, Semivalue::Shapley | Semivalue::Banzhaf)
     }
 
     /// Sets the groups, whose values in the quotient game are estimated.
@@ -203,7 +224,7 @@ impl LearnedSpectrum {
     pub fn for_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
             _ if order != 2 => None,
-            InteractionIndex::Semivalue(value) => Self::for_value(value.clone()),
+            InteractionIndex::Semivalue(value) => Self::for_value(value.clone()).filter(Self::is_of_odd_part),
             InteractionIndex::KShapley
             | InteractionIndex::FaithfulShapley
             | InteractionIndex::KAdditiveShapley => Some(Self::default()),
@@ -279,11 +300,25 @@ impl LearnedSpectrum {
                 degrees_of_freedom: answer.degrees_of_freedom,
                 directions: answer.directions,
                 draws_left: Some(answer.draws_left),
+                shown_by_ends: self.shown_by_ends(&answer.ends, &sample, is_halved),
                 ..ErrorDistribution::default()
             });
             explanation.note_design(&sample);
         }
         Ok((explanation, sampled))
+    }
+
+    /// Returns, for each output, the standard error due to the largest conjunction that the sample missed;
+    /// empty for Shapley values, whose sum contains v(N) − v(∅).
+    fn shown_by_ends(&self, ends: &[[f64; 2]], sample: &Sample, is_halved: bool) -> Vec<f64> {
+        if self.form() == LeastSquaresForm::SumConstrained {
+            return Vec::new();
+        }
+        let joined = self.value.size_distribution(sample.coalitions().players());
+        let missed = MissedConjunction::new(&joined, sample, if is_halved { 0.5 } else { 1.0 });
+        // A pair only shows half of the difference of its residuals: it is assumed to be due to one of its
+        // members.
+        ends.iter().map(|[end, largest]| missed.std_error([0.0, 2.0 * end], 2.0 * largest)).collect()
     }
 
     /// Estimates the values, and the interaction indices of all pairs of players and of single players, from
@@ -388,12 +423,14 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. Below about `6n`,
+    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. For values other than
+    /// Shapley and Banzhaf values, returns `n + 1` instead of n. Below about `6n`,
     /// single players have a separate prior if this prior predicts better. Below `2n`, there are no standard
     /// errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
-        at_most_all(units.max(4), units)
+        let least = if self.is_of_odd_part() { units } else { units + 1 };
+        at_most_all(least.max(4), units)
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
@@ -406,7 +443,10 @@ impl Estimator for LearnedSpectrum {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
-        Ok(self.explain(game, budget, seed, true)?.0)
+        match self.is_of_odd_part() {
+            true => Ok(self.explain(game, budget, seed, true)?.0),
+            false => any_value::explain(self, game, budget, seed),
+        }
     }
 
     /// Returns the memory for regressions in the space of pairs of coalitions; if there are more pairs than
@@ -415,6 +455,9 @@ impl Estimator for LearnedSpectrum {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
             return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
+        }
+        if !self.is_of_odd_part() {
+            return any_value::memory(players, outputs, budget);
         }
         let pairs = budget / 2;
         let factors = MAX_PRODUCTS.min(pairs).saturating_add(players);
@@ -449,6 +492,8 @@ struct Answer {
     directions: Vec<f64>,
     /// The prior that was chosen for each output, as reported.
     chosen: Vec<String>,
+    /// The result of [`residuals_of_ends`]; zeros if there is none.
+    ends: Vec<[f64; 2]>,
 }
 
 impl Answer {
@@ -465,6 +510,7 @@ impl Answer {
             draws_left: (sampled.len() as f64 - wanted.columns(n) as f64).max(1.0),
             directions: vec![0.0; outputs],
             chosen: vec![String::new(); outputs],
+            ends: residuals_of_ends(sampled, wanted).unwrap_or_else(|| vec![[0.0; 2]; outputs]),
         };
         // If single players are free, a strong noise already removes the prior, so this regression is not
         // required.
@@ -563,6 +609,24 @@ impl Answer {
         self.chosen[output] =
             if fit.is_linear(strength) && !judged.has_mean { ALONE } else { name }.to_owned();
     }
+}
+
+/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest one of a
+/// sampled pair. They are residuals of a regression on single players, because the screens of a prior have
+/// seen N. Returns `None` under a constraint, or if there is no such regression.
+fn residuals_of_ends(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Option<Vec<[f64; 2]>> {
+    if wanted.is_constrained {
+        return None;
+    }
+    let fit = Fit::without_prior(sampled, Linear::Free, wanted).ok()?;
+    let left = fit.left_out(*fit.strengths().first()?);
+    let of_output = |output: usize| {
+        let own = left.iter().skip(output).step_by(sampled.outputs).zip(&sampled.weights);
+        let residuals: Vec<f64> = own.map(|(left, weight)| (left / weight.sqrt()).abs()).collect();
+        let (&end, others) = residuals.split_last()?;
+        Some([end, others.iter().copied().fold(0.0, f64::max)])
+    };
+    (0..sampled.outputs).map(of_output).collect()
 }
 
 /// The name that is reported if the result is the regression on single players.
@@ -667,7 +731,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: pairs as in Leverage SHAP, and a prior on interactions learned from the sample; \
-         for Shapley and Banzhaf values",
+        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the sample; \
+         for semivalues",
         boxed;
 }

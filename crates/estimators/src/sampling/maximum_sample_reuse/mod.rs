@@ -43,7 +43,7 @@ mod reuse;
 mod weights;
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, SizeDistribution};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_values::{Semivalue, SolutionConcept, Value};
 
 pub use self::distribution::SamplingDistribution;
@@ -187,6 +187,18 @@ impl MaximumSampleReuse {
         many_in_own_units(game, seen)
     }
 
+    /// Draws the coalitions that an estimate of values with these size `distributions` evaluates.
+    pub(crate) fn sample(
+        &self,
+        distributions: &[Vec<f64>],
+        players: usize,
+        budget: usize,
+        seed: u64,
+    ) -> Result<Sample> {
+        let distribution = SizeDistribution::custom(&self.distribution.weights(distributions, players))?;
+        Ok(self.draws.sample(distribution, Pairing::Unpaired, budget - 2, seed)?)
+    }
+
     /// Computes the results of [`estimate_many`](Self::estimate_many) before post-processing.
     fn many_seen(
         &self,
@@ -204,8 +216,7 @@ impl MaximumSampleReuse {
         let players = game.players();
         let distributions: Vec<Vec<f64>> =
             values.iter().map(|value| value.size_distribution(players)).collect();
-        let distribution = SizeDistribution::custom(&self.distribution.weights(&distributions, players))?;
-        let sample = self.draws.sample(distribution, Pairing::Unpaired, budget - 2, seed)?;
+        let sample = self.sample(&distributions, players, budget, seed)?;
         let mut evaluations = Evaluations::begin(game)?;
         let gains = evaluations.gains(sample.coalitions())?;
         let total = evaluations.total();

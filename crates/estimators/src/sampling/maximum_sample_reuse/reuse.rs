@@ -82,13 +82,20 @@ impl Reuse<'_> {
                 *value -= self.weights.empty[0] * empty[output] + self.weights.empty[1] * means.lacking[at];
             }
         }
-        let judged = match (standard_errors, &fit) {
+        let unbent = match (standard_errors, &fit) {
             (StandardErrors::Omitted, _) => None,
-            (StandardErrors::Estimated, None) => self.judge(gains, &means, 1),
-            (StandardErrors::Estimated, Some(fit)) => self
-                .unbent_residuals(fit, residuals)
-                .and_then(|residuals| self.judge(&residuals, &means, fit.rank()? + 1)),
+            (StandardErrors::Estimated, None) => Some(gains.to_vec()),
+            (StandardErrors::Estimated, Some(fit)) => self.unbent_residuals(fit, residuals),
         };
+        let unknowns = fit.as_ref().map_or(Some(0), LeastSquares::rank);
+        let judged = unbent
+            .as_deref()
+            .zip(unknowns)
+            .and_then(|(residuals, unknowns)| self.judge(residuals, &means, unknowns + 1));
+        let shown_by_ends = unbent
+            .as_deref()
+            .map(|residuals| self.shown_by_ends(residuals, &empty, &full))
+            .unwrap_or_default();
         let (std_errors, distribution) = judged.unzip();
         let error_distribution = distribution.map(|(distribution, influences)| {
             // If nothing varied for a plain mean of the game, use v(N) − v(∅) as the size of a draw.
@@ -96,7 +103,7 @@ impl Reuse<'_> {
             let sizes = if fit.is_some() { values.clone() } else { total() };
             let share = if self.weights.complete { 0.0 } else { distribution.degrees_of_freedom.recip() };
             let one_draw = influences.one_draw(&sizes, &vec![share; values.len()], self.outputs);
-            ErrorDistribution { one_draw, ..distribution }
+            ErrorDistribution { one_draw, shown_by_ends, ..distribution }
         });
         let diagnostics = Diagnostics {
             error_distribution,
@@ -270,6 +277,22 @@ impl Reuse<'_> {
             ..ErrorDistribution::default()
         };
         (distribution, influences)
+    }
+
+    /// Returns, for each output, the standard error due to the largest conjunction that the sample missed,
+    /// given the `residuals` of the linear model, and its residuals for ∅ and N. Without a linear model, the
+    /// model is the mean of the residuals.
+    fn shown_by_ends(&self, residuals: &[f64], empty: &[f64], full: &[f64]) -> Vec<f64> {
+        let draws: f64 = self.times().sum();
+        (0..self.outputs)
+            .map(|output| {
+                let own = || residuals.iter().skip(output).step_by(self.outputs);
+                let mean =
+                    own().zip(self.times()).map(|(residual, times)| residual * times).sum::<f64>() / draws;
+                let largest = own().map(|residual| (residual - mean).abs()).fold(0.0, f64::max);
+                self.weights.missed.std_error([empty[output] - mean, full[output] - mean], largest)
+            })
+            .collect()
     }
 
     /// Returns the residuals corrected for leverage, `e_k / √(1 − h_k)`; `None` if the fit is not determined

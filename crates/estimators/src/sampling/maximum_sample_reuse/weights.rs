@@ -3,6 +3,7 @@
 use apportion_samplers::Sample;
 
 use super::distribution::squared_weight;
+use crate::support::MissedConjunction;
 
 /// The weights of coalition sizes for one semivalue.
 pub(crate) struct SizeWeights {
@@ -20,6 +21,8 @@ pub(crate) struct SizeWeights {
     pub(super) empty: [f64; 2],
     /// Whether every coalition with positive weight was certain to be drawn.
     pub(super) complete: bool,
+    /// The effect of the largest conjunctions that the sample misses.
+    pub(super) missed: MissedConjunction,
 }
 
 impl SizeWeights {
@@ -66,6 +69,7 @@ impl SizeWeights {
             regression,
             free,
             complete,
+            missed: MissedConjunction::new(joined, sample, 1.0),
         }
     }
 }

@@ -77,7 +77,8 @@ pub(crate) fn of_surrogates() -> Estimators {
         Box::new(residual(value)),
         Box::new(residual(Semivalue::Banzhaf)),
         Box::new(residual(Semivalue::weighted_banzhaf(0.3).expect("a probability"))),
-        Box::new(residual(early)),
+        Box::new(residual(early.clone())),
+        Box::new(LearnedSpectrum::for_value(early).expect("a value with a mixing measure")),
     ]
 }
 

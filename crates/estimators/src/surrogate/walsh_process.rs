@@ -1,0 +1,269 @@
+//! A Gaussian process on coalitions with a relevance for each player: the prior in which the variance of a
+//! product of players is the product of their relevances.
+//!
+//! ```text
+//! v(S) = Σ_T β_T χ_T(S),    Var β_T ∝ Π_{i ∈ T} ρ_i
+//! Cov(v(S), v(S')) ∝ Π_i (1 + ρ_i x_i x'_i) ∝ exp(−Σ_{i ∈ S Δ S'} ℓ_i),    ρ_i = tanh(ℓ_i / 2)
+//! ```
+//!
+//! The covariance is an exponential function of a weighted Hamming distance. Products of all orders have
+//! positive variances, and no product is enumerated.
+//!
+//! # Values
+//!
+//! A semivalue with the mixing measure μ is an integral of products, one factor for each other player:
+//!
+//! ```text
+//! Cov(φ_i(v), v(S)) = x_i (1 − e_i) ∫ Π_{j ≠ i} u_j(t) dμ(t),    e_j = exp(−ℓ_j)
+//! u_j(t) = t + (1 − t) e_j for j ∈ S, and t e_j + (1 − t) for j ∉ S
+//! ```
+//!
+//! It is computed exactly, by a quadrature rule for polynomials of degree n − 1.
+//!
+//! # Relevances
+//!
+//! The ℓ_i and the variance ν of the noise maximize the restricted likelihood of the process next to a free
+//! linear model. A weak prior keeps them similar: `ln ℓ_i` has the standard deviation 2 around their mean.
+
+use apportion_games::Cancellation;
+use apportion_solvers::{Kriging, add_cross_products, minimize};
+use apportion_values::Semivalue;
+
+use super::prior::Signs;
+
+/// The bounds of ln ℓ_i: relevances ρ_i from 0.001 to 0.82.
+const LENGTHS: (f64, f64) = (-6.3, 0.84);
+/// The bounds of ln ν, relative to the variance of the process.
+const NOISE: (f64, f64) = (-14.0, 4.0);
+/// The variance of ln ℓ_i around their mean, and of this mean.
+const SPREAD: f64 = 4.0;
+/// The maximum number of steps of the maximization.
+const STEPS: usize = 30;
+
+/// A process with given relevances.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WalshProcess {
+    /// ℓ_i for each player.
+    lengths: Vec<f64>,
+}
+
+impl WalshProcess {
+    /// Creates a process with the lengths ℓ_i.
+    pub(crate) fn new(lengths: Vec<f64>) -> Self {
+        Self { lengths }
+    }
+
+    /// Learns a process and the variance of its noise from `targets` (rows × outputs) for the coalitions
+    /// `signs`. All outputs have the same relevances.
+    pub(crate) fn learn(signs: &Signs, targets: &[f64], outputs: usize) -> (Self, f64) {
+        let n = signs.players;
+        // The start corresponds to a mean distance of two units, at which coalitions are still correlated.
+        let mean = (4.0 / n as f64).min(0.25).ln();
+        let mut start = vec![mean; n];
+        start.push(-4.0);
+        let mut bounds = vec![LENGTHS; n];
+        bounds.push(NOISE);
+        let found = minimize(&start, &bounds, STEPS, |point| {
+            Cancellation::check();
+            negative_ln_posterior(signs, targets, outputs, point, mean)
+        });
+        let (noise, lengths) = (found[n].exp(), found[..n].iter().map(|length| length.exp()).collect());
+        (Self { lengths }, noise)
+    }
+
+    /// Returns the covariances between two sets of coalitions, row-major. The variance is 1.
+    pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
+        // The exponent is Σ_i (ℓ_i/2) (x_i x'_i − 1).
+        let roots: Vec<f64> = self.lengths.iter().map(|length| (0.5 * length).sqrt()).collect();
+        let columns = |rows: &Signs| -> Vec<f64> {
+            roots
+                .iter()
+                .enumerate()
+                .flat_map(|(i, root)| (0..rows.rows).map(move |row| root * rows.row(row)[i]))
+                .collect()
+        };
+        let mut exponents = vec![-0.5 * self.lengths.iter().sum::<f64>(); left.rows * right.rows];
+        add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut exponents);
+        exponents.iter_mut().for_each(|exponent| *exponent = exponent.min(0.0).exp());
+        exponents
+    }
+
+    /// Returns the covariances of the `value` of each player with the coalitions, players × rows; `None` for
+    /// values without a mixing measure.
+    pub(crate) fn with_values(&self, rows: &Signs, value: &Semivalue) -> Option<Vec<f64>> {
+        let (n, m) = (rows.players, rows.rows);
+        let rule = value.rule(n.saturating_sub(1))?;
+        let factors: Vec<f64> = self.lengths.iter().map(|length| (-length).exp()).collect();
+        let nodes = || rule.presence().iter().zip(rule.absence()).zip(rule.weights());
+        let mut out = vec![0.0; n * m];
+        let (mut others, mut before) = (vec![0.0; n], vec![0.0; n]);
+        for row in 0..m {
+            Cancellation::check();
+            let signs = rows.row(row);
+            others.fill(0.0);
+            for ((present, absent), weight) in nodes() {
+                let factor = |player: usize| match signs[player] > 0.0 {
+                    true => present + absent * factors[player],
+                    false => present * factors[player] + absent,
+                };
+                // Multiply the products of all factors before and after each player.
+                let mut product = *weight;
+                for (player, before) in before.iter_mut().enumerate() {
+                    *before = product;
+                    product *= factor(player);
+                }
+                let mut after = 1.0;
+                for player in (0..n).rev() {
+                    others[player] += before[player] * after;
+                    after *= factor(player);
+                }
+            }
+            for (player, others) in others.iter().enumerate() {
+                out[player * m + row] = signs[player] * -(-self.lengths[player]).exp_m1() * others;
+            }
+        }
+        Some(out)
+    }
+}
+
+/// Returns the free columns of the linear model, row-major: an intercept and the signs.
+pub(crate) fn linear_columns(signs: &Signs) -> Vec<f64> {
+    (0..signs.rows).flat_map(|row| std::iter::once(1.0).chain(signs.row(row).iter().copied())).collect()
+}
+
+/// Returns the negative logarithm of the posterior of the parameters (`ln ℓ_i` and `ln ν`), and its gradient.
+fn negative_ln_posterior(
+    signs: &Signs,
+    targets: &[f64],
+    outputs: usize,
+    point: &[f64],
+    centre: f64,
+) -> (f64, Vec<f64>) {
+    let (n, m) = (signs.players, signs.rows);
+    let noise = point[n].exp();
+    let process = WalshProcess::new(point[..n].iter().map(|length| length.exp()).collect());
+    let kernel = process.cross(signs, signs);
+    let mut covariance = kernel.clone();
+    covariance.iter_mut().step_by(m + 1).for_each(|entry| *entry += noise);
+    let Some(kriging) = Kriging::new(&covariance, &linear_columns(signs), m) else {
+        return (f64::INFINITY, vec![0.0; n + 1]);
+    };
+    let likelihood = kriging.restricted_likelihood(targets, outputs);
+    let mut derivative = likelihood.derivative;
+    let mut gradient = vec![0.0; n + 1];
+    gradient[n] = noise * derivative.iter().step_by(m + 1).sum::<f64>();
+    derivative.iter_mut().zip(&kernel).for_each(|(entry, kernel)| *entry *= kernel);
+    // Each covariance decreases by the fraction ℓ_i per unit of ln ℓ_i if exactly one of the coalitions contains
+    // player i, i.e. with the factor (1 − x_i x'_i)/2.
+    let mut products = vec![0.0; m * n];
+    add_cross_products(&derivative, &signs.entries, (m, n), &mut products);
+    let total: f64 = derivative.iter().sum();
+    for player in 0..n {
+        let agreement: f64 = (0..m).map(|row| signs.row(row)[player] * products[row * n + player]).sum();
+        gradient[player] = -0.5 * process.lengths[player] * (total - agreement);
+    }
+    let mean = point[..n].iter().sum::<f64>() / n as f64;
+    let mut value = likelihood.negative_ln + 0.5 * (mean - centre).powi(2) / SPREAD;
+    for (gradient, at) in gradient.iter_mut().zip(&point[..n]) {
+        value += 0.5 * (at - mean).powi(2) / SPREAD;
+        *gradient += (at - mean) / SPREAD + (mean - centre) / SPREAD / n as f64;
+    }
+    (value, gradient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::{Coalitions, Game, SumOfUnanimity, TabulatedGame};
+    use apportion_values::enumerate;
+
+    fn all_signs(players: usize) -> Signs {
+        Signs::new(players, Coalitions::from_masks(players, 0..1 << players).iter())
+    }
+
+    fn lengths(players: usize) -> Vec<f64> {
+        (0..players).map(|player| 0.02 + 0.3 * player as f64).collect()
+    }
+
+    #[test]
+    fn covariances_are_those_of_products_with_relevances() {
+        for players in [1, 2, 3, 6] {
+            let process = WalshProcess::new(lengths(players));
+            let signs = all_signs(players);
+            let relevances: Vec<f64> = process.lengths.iter().map(|length| (0.5 * length).tanh()).collect();
+            let scale: f64 = relevances.iter().map(|rho| 1.0 + rho).product();
+            let found = process.cross(&signs, &signs.some(&[0, 1, (1 << players) - 1]));
+            for (at, found) in found.iter().enumerate() {
+                let (left, right) = (signs.row(at / 3), [0, 1, (1 << players) - 1][at % 3]);
+                let right = signs.row(right);
+                let products: f64 = (0..players).map(|i| 1.0 + relevances[i] * left[i] * right[i]).product();
+                assert!((found - products / scale).abs() < 1e-14, "{players}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn covariances_of_values_are_the_values_of_covariances() {
+        let values = [
+            Semivalue::Shapley,
+            Semivalue::Banzhaf,
+            Semivalue::weighted_banzhaf(0.3).unwrap(),
+            Semivalue::beta_shapley(4.0, 1.0).unwrap(),
+            Semivalue::beta_shapley(1.0, 4.0).unwrap(),
+            Semivalue::mixture(&[0.0, 0.2, 1.0], &[0.2, 0.5, 0.3]).unwrap(),
+        ];
+        for players in [1, 2, 5, 8] {
+            let process = WalshProcess::new(lengths(players));
+            let all = all_signs(players);
+            let rows = all.some(&[0, 1, (1 << players) - 1]);
+            for value in &values {
+                let found = process.with_values(&rows, value).unwrap();
+                for row in 0..rows.rows {
+                    let table = process.cross(&all, &rows.some(&[row]));
+                    let game = TabulatedGame::new(table, 1).unwrap();
+                    let expected = enumerate(&game, value.clone()).unwrap().values;
+                    for (player, expected) in expected.iter().enumerate() {
+                        let found = found[player * rows.rows + row];
+                        assert!((found - expected).abs() < 1e-13, "{value:?} {players}: {found} {expected}");
+                    }
+                }
+            }
+        }
+        let by_size = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
+        assert!(WalshProcess::new(vec![1.0; 2]).with_values(&all_signs(2), &by_size).is_none());
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_differences() {
+        let players = 6;
+        let signs = all_signs(players).some(&(0..64).step_by(3).collect::<Vec<_>>());
+        let targets: Vec<f64> = (0..2 * signs.rows).map(|at| ((at * at * 7) % 23) as f64).collect();
+        let point: Vec<f64> = (0..=players).map(|at| -1.0 - 0.3 * at as f64).collect();
+        let of = |point: &[f64]| negative_ln_posterior(&signs, &targets, 2, point, -1.2);
+        let (_, gradient) = of(&point);
+        for at in 0..=players {
+            let moved = |step: f64| {
+                let mut moved = point.clone();
+                moved[at] += step;
+                of(&moved).0
+            };
+            let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!((gradient[at] - slope).abs() < 1e-5 * (1.0 + slope.abs()), "{at}: {slope} {gradient:?}");
+        }
+    }
+
+    #[test]
+    fn players_without_interactions_have_small_relevances() {
+        // Only the first three of eight players interact.
+        let terms = [(vec![0, 1, 2], 3.0), (vec![0, 1], 1.0), (vec![5], 2.0)];
+        let game = SumOfUnanimity::new(8, 0.0, terms).unwrap();
+        let masks: Vec<u64> = (0..256).step_by(3).collect();
+        let coalitions = Coalitions::from_masks(8, masks);
+        let mut targets = vec![0.0; coalitions.len()];
+        game.values(&coalitions, &mut targets).unwrap();
+        let (process, _) = WalshProcess::learn(&Signs::new(8, coalitions.iter()), &targets, 1);
+        let least = process.lengths[..3].iter().copied().fold(f64::INFINITY, f64::min);
+        let most = process.lengths[3..].iter().copied().fold(0.0, f64::max);
+        assert!(least > 3.0 * most, "{process:?}");
+    }
+}
