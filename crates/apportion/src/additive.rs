@@ -20,8 +20,8 @@ impl GameExplainer {
     ///
     /// [`Method::Additive`] computes all values and interaction indices from these evaluations, and
     /// [`Method::Auto`] chooses it if the budget or the tolerance allows their number; with the automatic
-    /// budget, up to 8192 or 10 n. All other methods ignore the declaration. For each game, the sum of the terms is
-    /// compared with the value of all players.
+    /// budget, up to 8192 or 10 n. All other methods ignore the declaration. For each game, the sum of the
+    /// terms is compared with the value of all players.
     ///
     /// ```
     /// use apportion::games::SumOfUnanimity;
@@ -114,18 +114,18 @@ impl GameExplainer {
         };
         Ok(self.certified(found))
     }
-}
 
-/// Computes the interaction indices of a game, or of its quotient game for `groups`, from its terms.
-pub(crate) fn indices_of_terms(
-    game: &dyn Game,
-    terms: &AdditiveTerms,
-    (index, order, groups): (&InteractionIndex, usize, Option<&Partition>),
-) -> Result<Interactions, ExplainError> {
-    let transform = terms.transform(game)?;
-    let transform = match groups {
-        None => transform,
-        Some(groups) => transform.quotient(groups)?,
-    };
-    Ok(transform.interactions(index, order)?)
+    /// Computes the interaction indices of a game, or of its quotient game for `groups`, from its terms.
+    pub(crate) fn indices_of_terms(
+        game: &dyn Game,
+        terms: &AdditiveTerms,
+        (index, order, groups): (&InteractionIndex, usize, Option<&Partition>),
+    ) -> Result<Interactions, ExplainError> {
+        let transform = terms.transform(game)?;
+        let transform = match groups {
+            None => transform,
+            Some(groups) => transform.quotient(groups)?,
+        };
+        Ok(transform.interactions(index, order)?)
+    }
 }

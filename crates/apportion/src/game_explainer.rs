@@ -7,7 +7,6 @@ use apportion_estimators::{
 use apportion_games::Game;
 use apportion_values::{InteractionIndex, Interactions, Semivalue, Value, enumerate_interactions};
 
-use crate::additive::indices_of_terms;
 use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::method::Method;
@@ -180,7 +179,7 @@ impl GameExplainer {
         let estimator = self.check_index(index, order)?;
         let players = game.players();
         if let Some(terms) = self.terms_of_indices(players)? {
-            return indices_of_terms(game, &terms, (index, order, None));
+            return Self::indices_of_terms(game, &terms, (index, order, None));
         }
         let budget = self.budget.evaluations_for_pairs(players);
         let all = 1usize.checked_shl(players as u32);

@@ -20,11 +20,11 @@ use apportion_values::{Semivalue, Value};
 #[non_exhaustive]
 pub enum Method {
     /// Exact values for tree ensembles, kernel machines and models that were declared
-    /// [additive](crate::Explainer::additive). For Shapley and Banzhaf values of other models with 11 to 128 features
-    /// (or groups that act as players) and at least 30 background rows of equal weight, with the automatic
-    /// budget and no tolerance: the table method, with a surrogate that is learned once, from the background
-    /// rows (feature `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else
-    /// the method of [`sampled`](Self::sampled).
+    /// [additive](crate::Explainer::additive). For Shapley and Banzhaf values of other models with 11 to 128
+    /// features (or groups that act as players) and at least 30 background rows of equal weight, with the
+    /// automatic budget and no tolerance: the table method, with a surrogate that is learned once, from the
+    /// background rows (feature `surrogates`). Otherwise, enumeration if the budget covers all `2^n`
+    /// coalitions, or else the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
@@ -59,7 +59,8 @@ impl Method {
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
-    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine) and
+    /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine)
+    /// and
     /// [`Additive`](Self::Additive) are omitted as well, because [`Auto`](Self::Auto) chooses them for every
     /// value that they support.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -187,8 +188,9 @@ impl Method {
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
     /// - Semivalues for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or groups acting as
-    ///   players, except for weights by size: the learned spectrum. The exception is Shapley values with 2n to 2.5n
-    ///   evaluations: Permutation SHAP, because a regression would have about as many pairs as unknowns.
+    ///   players, except for weights by size: the learned spectrum. The exception is Shapley values with 2n
+    ///   to 2.5n evaluations: Permutation SHAP, because a regression would have about as many pairs as
+    ///   unknowns.
     /// - Shapley values for more players: Leverage SHAP. (Weighted) Banzhaf values: Kernel Banzhaf without
     ///   replacement. All other semivalues: regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested

@@ -13,13 +13,13 @@
 //! −2 ln(restricted likelihood) = ln det C + ln det Fᵀ C⁻¹ F + (m − p) ln σ̂²
 //! ```
 //!
-//! up to a constant. One Cholesky factorization yields all of them. [`DualRidge`](crate::DualRidge) solves the
-//! same regression for many noise strengths, with an eigen-decomposition.
+//! up to a constant. One Cholesky factorization yields all of them. [`DualRidge`](crate::DualRidge) solves
+//! the same regression for many noise strengths, with an eigen-decomposition.
 //!
 //! # Source
 //!
-//! Patterson and Thompson, *Recovery of inter-block information when block sizes are unequal*, Biometrika 1971
-//! (the restricted likelihood); Cressie, *Statistics for Spatial Data*, 1993, sections 2.6.1 and 3.4.
+//! Patterson and Thompson, *Recovery of inter-block information when block sizes are unequal*, Biometrika
+//! 1971 (the restricted likelihood); Cressie, *Statistics for Spatial Data*, 1993, sections 2.6.1 and 3.4.
 
 use apportion_games::cancellation::uninterrupted;
 use faer::{Mat, MatRef};
@@ -138,8 +138,8 @@ impl Kriging {
             .collect()
     }
 
-    /// Returns the residual of each row divided by its leave-one-out residual, `ν_k Q_kk`, for the variances ν
-    /// of the independent noise of each row, which C includes. The sum is the effective number of residual
+    /// Returns the residual of each row divided by its leave-one-out residual, `ν_k Q_kk`, for the variances
+    /// ν of the independent noise of each row, which C includes. The sum is the effective number of residual
     /// degrees of freedom.
     pub fn residual_shares(&self, noise: &[f64]) -> Vec<f64> {
         noise.iter().enumerate().map(|(row, noise)| noise * self.residual[(row, row)]).collect()

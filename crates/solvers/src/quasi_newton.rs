@@ -9,9 +9,9 @@ const MAX_HALVINGS: usize = 12;
 /// The relative decrease of the function below which the minimization stops.
 const CHANGE: f64 = 1e-7;
 
-/// Minimizes `objective`, which returns the value and the gradient, from `start`, with each variable limited to
-/// `bounds`. Takes at most `steps` steps of the limited-memory BFGS method, in which variables at a bound are
-/// fixed while the gradient points out of it. Returns the best point.
+/// Minimizes `objective`, which returns the value and the gradient, from `start`, with each variable limited
+/// to `bounds`. Takes at most `steps` steps of the limited-memory BFGS method, in which variables at a bound
+/// are fixed while the gradient points out of it. Returns the best point.
 ///
 /// # Source
 ///

@@ -6,7 +6,6 @@ use apportion_values::MAX_PLAYERS;
 use apportion_values::{InteractionIndex, Interactions};
 
 use super::Explainer;
-use crate::additive::indices_of_terms;
 use crate::error::ExplainError;
 use crate::game_explainer::GameExplainer;
 #[cfg(any(feature = "kernels", feature = "surrogates", feature = "trees"))]
@@ -26,7 +25,7 @@ pub(super) fn indices_of_row(
 ) -> Result<Interactions, ExplainError> {
     let (game, _) = source.game(row)?;
     if let Some(terms) = asked.terms_of_indices(game.players())? {
-        return indices_of_terms(&*game, &terms, (index, order, groups));
+        return GameExplainer::indices_of_terms(&*game, &terms, (index, order, groups));
     }
     match groups {
         None => asked.indices(&*game, index, order),
@@ -82,6 +81,9 @@ impl Explainer<'_> {
         groups: Option<&Partition>,
         explicands: Rows<'_>,
     ) -> Result<Vec<Interactions>, ExplainError> {
+        if self.asked.interactions.is_some() && !matches!(self.source, Source::Model(..)) {
+            return Err(ExplainError::NotMarginal);
+        }
         #[cfg(feature = "trees")]
         if let (Source::Trees(trees), Method::Auto | Method::Tree) = (&self.source, self.asked.method) {
             match trees
@@ -105,9 +107,6 @@ impl Explainer<'_> {
         #[cfg(feature = "surrogates")]
         if self.asked.method == Method::Table {
             return self.indices_by_residual(index, order, groups, explicands);
-        }
-        if self.asked.interactions.is_some() && !matches!(self.source, Source::Model(..)) {
-            return Err(ExplainError::NotMarginal);
         }
         self.asked.check_index(index, order)?;
         let of_row = |row: &[f64]| indices_of_row(&self.asked, &self.source, (index, order, groups), row);

@@ -244,8 +244,8 @@ impl<'a> Explainer<'a> {
 
     /// Declares that the model is additive: a sum of functions of single features and of the given
     /// interactions, each a function of the features with these indices. Generalized additive models, naive
-    /// Bayes classifiers (the joint log-likelihood) and discriminant analysis are such models; an output after
-    /// a link function, such as a probability, is not.
+    /// Bayes classifiers (the joint log-likelihood) and discriminant analysis are such models; an output
+    /// after a link function, such as a probability, is not.
     ///
     /// Exact values and interaction indices then take n + p + 2 evaluations for n features and p pairs, see
     /// [`GameExplainer::additive`]. For each row, the prediction is compared with the sum of the terms. The

@@ -9,10 +9,10 @@
 //!
 //! # Derivation
 //!
-//! Let g = v − (a linear model fitted to the sample), M the largest |g| in the sample, and `r = |g(N)|`. Split
-//! g into its part within [−M, M] and the excess. The spread of the sample covers the first part. The excess
-//! is zero in all sampled coalitions, and `e = max(r − M, 0)` in N. The sample does not determine its form,
-//! which is assumed: the same excess e in all coalitions that contain k given players. The probability
+//! Let g = v − (a linear model fitted to the sample), M the largest |g| in the sample, and `r = |g(N)|`.
+//! Split g into its part within [−M, M] and the excess. The spread of the sample covers the first part. The
+//! excess is zero in all sampled coalitions, and `e = max(r − M, 0)` in N. The sample does not determine its
+//! form, which is assumed: the same excess e in all coalitions that contain k given players. The probability
 //! that the sample misses all of them except N is
 //!
 //! ```text
@@ -29,8 +29,8 @@
 //!
 //! For given κ, this is the largest contribution of any event with excess e: all weights have the same sign.
 //! (The weights of coalitions of other players partially cancel.) W_k and κ_k decrease in k. The allowance is
-//! the largest W_k e that is missed with a probability of at least 5%, `κ_k ≤ ln 20`, so that intervals at the
-//! level of 95% include this contribution. The same holds for ∅, with the roles of presence and absence
+//! the largest W_k e that is missed with a probability of at least 5%, `κ_k ≤ ln 20`, so that intervals at
+//! the level of 95% include this contribution. The same holds for ∅, with the roles of presence and absence
 //! exchanged. There is no allowance if the sample would have found even a conjunction of n − 1 players.
 //!
 //! In a smooth game, the sample contains residuals of about the size of g(N). The allowance is small, because
@@ -73,7 +73,7 @@ impl MissedConjunction {
     }
 
     /// Returns the standard error for the residuals `ends` of a model at ∅ and N, if the model has residuals
-    /// of at most `largest` in the sample. Residuals that are not known are infinite or NaN.
+    /// of at most `largest` in the sample. Unknown residuals are infinite or NaN.
     pub(crate) fn std_error(self, ends: [f64; 2], largest: f64) -> f64 {
         let excess = |end: f64| {
             let excess = end.abs() - largest;
@@ -141,9 +141,9 @@ mod tests {
         draws.sample(SizeDistribution::leverage(players).unwrap(), Pairing::Unpaired, rows, 5).unwrap()
     }
 
-    /// Returns the value of the first player in the game that is 1 for all coalitions with the first `required`
-    /// players (without them, if not `present`), except for N (∅), and the logarithm of the probability that
-    /// no such coalition is drawn, with its sign reversed.
+    /// Returns the value of the first player in the game that is 1 for all coalitions with the first
+    /// `required` players (without them, if not `present`), except for N (∅), and the logarithm of the
+    /// probability that no such coalition is drawn, with its sign reversed.
     fn conjunction(value: &Semivalue, sample: &Sample, required: usize, present: bool) -> (f64, f64) {
         let players = sample.coalitions().players();
         let all = Coalitions::from_masks(players, 0..1 << players);
@@ -212,7 +212,8 @@ mod tests {
             let found = MissedConjunction::new(&value.size_distribution(3000), &sample, 1.0);
             for found in [found.present, found.absent] {
                 assert!((0.0..1.0).contains(&found), "{value:?} {found:?}");
-                // The sample is drawn for Shapley values. The sizes that it misses have no weight in the others.
+                // The sample is drawn for Shapley values. The sizes that it misses have no weight in the
+                // others.
                 assert!(value != Semivalue::Shapley || found > 0.0, "{found:?}");
             }
         }

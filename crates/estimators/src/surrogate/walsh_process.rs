@@ -153,8 +153,8 @@ fn negative_ln_posterior(
     let mut gradient = vec![0.0; n + 1];
     gradient[n] = noise * derivative.iter().step_by(m + 1).sum::<f64>();
     derivative.iter_mut().zip(&kernel).for_each(|(entry, kernel)| *entry *= kernel);
-    // Each covariance decreases by the fraction ℓ_i per unit of ln ℓ_i if exactly one of the coalitions contains
-    // player i, i.e. with the factor (1 − x_i x'_i)/2.
+    // Each covariance decreases by the fraction ℓ_i per unit of ln ℓ_i if exactly one of the coalitions
+    // contains player i, i.e. with the factor (1 − x_i x'_i)/2.
     let mut products = vec![0.0; m * n];
     add_cross_products(&derivative, &signs.entries, (m, n), &mut products);
     let total: f64 = derivative.iter().sum();

@@ -10,8 +10,9 @@
 //! m(R) = Σ_{S⊆R} (−1)^{|R|−|S|} v(S),
 //! ```
 //!
-//! which are 1 + n + p evaluations for p pairs, instead of 2^n. The value of all players is evaluated as well.
-//! It must be the sum of all coefficients, up to rounding errors; otherwise, the game is not such a sum.
+//! which are 1 + n + p evaluations for p pairs, instead of 2^n. The value of all players is evaluated as
+//! well. It must be the sum of all coefficients, up to rounding errors; otherwise, the game is not such a
+//! sum.
 //!
 //! The marginal game of a model is linear in the model, and the game of a function of the features in R has
 //! the players in R. Therefore, the interactions of the game are those of the model, for example of a
@@ -82,8 +83,8 @@ impl AdditiveTerms {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] if there are no players, if an interaction has a player at or above `players`, or if
-    /// the memory does not suffice;
+    /// [`ValueError::Game`] if there are no players, if an interaction has a player at or above `players`, or
+    /// if the memory does not suffice;
     /// [`ValueError::TooManyTerms`] for more than 2^24 coefficients.
     pub fn new(
         players: usize,

@@ -17,8 +17,8 @@ const MAX_TABULATED_PLAYERS: usize = 20;
 /// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
 ///
 /// If there are few coefficients, values and interaction indices are computed from them for any number of
-/// players. [`AdditiveTerms`](crate::AdditiveTerms) computes the coefficients of a game that is a sum of games
-/// of few players.
+/// players. [`AdditiveTerms`](crate::AdditiveTerms) computes the coefficients of a game that is a sum of
+/// games of few players.
 ///
 /// ```
 /// use apportion_games::Coalitions;

@@ -2,31 +2,31 @@
 //!
 //! The sample, and the *plain* estimate, are those of the method without a prior: Kernel Banzhaf without
 //! replacement for weighted Banzhaf values, and regression-adjusted maximum sample reuse for all others. A
-//! [`WalshProcess`] next to a free linear model is fitted to the same coalitions, and its posterior mean has the
-//! value
+//! [`WalshProcess`] next to a free linear model is fitted to the same coalitions, and its posterior mean has
+//! the value
 //!
 //! ```text
 //! φ̃_i = 2 b_i + Σ_k Cov(φ_i, v(S_k)) (Q y)_k
 //! ```
 //!
-//! for the coefficients b of the signs and the matrix Q of [`Kriging`]. The process is used for an output if its
-//! leave-one-out residuals are clearly smaller than those of a linear model. Both residuals have the weights with
-//! which they contribute to the variance of the plain estimate.
+//! for the coefficients b of the signs and the matrix Q of [`Kriging`]. The process is used for an output if
+//! its leave-one-out residuals are clearly smaller than those of a linear model. Both residuals have the
+//! weights with which they contribute to the variance of the plain estimate.
 //!
 //! # Correction
 //!
-//! φ̃ is biased if the game is not smooth. The plain method R, applied to the remainders of the process, measures
-//! the bias, as in [proxy-residual regression](crate::ProxyResidual):
+//! φ̃ is biased if the game is not smooth. The plain method R, applied to the remainders of the process,
+//! measures the bias, as in [proxy-residual regression](crate::ProxyResidual):
 //!
 //! ```text
 //! D = R(v − ĝ) − φ̃
 //! ĝ(S_k) = g_{−k}(S_k) − g(∅) − Σ_{i ∈ S_k} φ_i(g_{−k}),    φ_i(g_{−k}) = φ̃_i − G_ik r_k
 //! ```
 //!
-//! where g is the posterior mean, g_{−k} the one without coalition k, r_k its leave-one-out residual, and G_ik the
-//! derivative of φ̃_i with respect to v(S_k). Since φ(ĝ) = 0, R(v − ĝ) has no bias from the process, but the
-//! variance V_D of the remainders. If D is as small as its errors, it only adds noise. With the squared bias
-//! estimated by ‖D‖² − tr V_D, the mean squared error of φ̃ + λ D is smallest for
+//! where g is the posterior mean, g_{−k} the one without coalition k, r_k its leave-one-out residual, and
+//! G_ik the derivative of φ̃_i with respect to v(S_k). Since φ(ĝ) = 0, R(v − ĝ) has no bias from the process,
+//! but the variance V_D of the remainders. If D is as small as its errors, it only adds noise. With the
+//! squared bias estimated by ‖D‖² − tr V_D, the mean squared error of φ̃ + λ D is smallest for
 //!
 //! ```text
 //! λ = max(0, 1 − tr V_D / ‖D‖²)
@@ -36,17 +36,17 @@
 //!
 //! # Errors
 //!
-//! As for Shapley values, φ̃ is linear in the values once the prior is fixed, and has the variances `V_i = Σ_k f_k
-//! (G_ik r_k)²`. The errors of φ̃ + λ D are `(1 − λ)² V + λ V_D`: the squared bias that
-//! remains is (1 − λ) λ tr V_D. A bias that D does not show has about the size of its errors, so a part of tr V_D is
-//! added, too.
+//! As for Shapley values, φ̃ is linear in the values once the prior is fixed, and has the variances `V_i =
+//! Σ_k f_k (G_ik r_k)²`. The errors of φ̃ + λ D are `(1 − λ)² V + λ V_D`: the squared bias that remains is (1
+//! − λ) λ tr V_D. A bias that D does not show has about the size of its errors, so a part of tr V_D is added,
+//! too.
 //!
 //! # Safeguards
 //!
-//! The plain estimate is unbiased, with the variances V_R, so its difference from φ̃ + λ D measures the bias of the
-//! latter. If it exceeds a quantile of `F tr V_R`, or if tr V_D is not clearly below tr V_R, the plain estimate is
-//! kept: the result is then identical to that of the method without a prior. Otherwise, the excess of the squared
-//! difference over tr V_R is added to the errors.
+//! The plain estimate is unbiased, with the variances V_R, so its difference from φ̃ + λ D measures the bias
+//! of the latter. If it exceeds a quantile of `F tr V_R`, or if tr V_D is not clearly below tr V_R, the plain
+//! estimate is kept: the result is then identical to that of the method without a prior. Otherwise, the
+//! excess of the squared difference over tr V_R is added to the errors.
 
 use std::collections::HashMap;
 
@@ -55,13 +55,14 @@ use apportion_samplers::{Pairing, Sample};
 use apportion_solvers::{Constraint, Design, Functionals, Kriging, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
-use super::{LearnedSpectrum, MIN_DEGREES, OPTIMISM, choice, distribution_of, sum_of_squares};
+use super::choice;
+use super::errors::{MIN_DEGREES, OPTIMISM, distribution_of, sum_of_squares};
 use crate::error::Result;
 use crate::regression::kernel_banzhaf::KernelBanzhaf;
 use crate::report::{Explanation, fisher, unseen};
 use crate::run::{Estimator, Evaluations};
 use crate::sampling::maximum_sample_reuse::{MaximumSampleReuse, SizeWeights};
-use crate::support::StandardErrors;
+use crate::support::{Draws, FullBudget, StandardErrors};
 use crate::surrogate::prior::Signs;
 use crate::surrogate::walsh_process::{WalshProcess, linear_columns};
 
@@ -76,12 +77,12 @@ const LEARNED: (usize, usize) = (220, 3);
 /// The noise of v(∅) and v(N), relative to that of other coalitions: they are not drawn at random.
 const NOISE_OF_ENDS: f64 = 1e-6;
 
-/// The maximum of tr V_D, relative to the variance of the plain estimate. A larger variance shows that the process
-/// does not predict what matters for the value, e.g. in voting games.
+/// The maximum of tr V_D, relative to the variance of the plain estimate. A larger variance shows that the
+/// process does not predict what matters for the value, e.g. in voting games.
 const MAX_NOISE: f64 = 0.5;
-/// The error probability of the test whether the corrected and the plain estimate contradict each other. With 5%,
-/// errors of conjunctions are up to 2.7 times those of the plain estimate; with 25%, at most 1.5 times, and the
-/// errors of smooth games grow from 0.18 to 0.25 of those of the plain estimate.
+/// The error probability of the test whether the corrected and the plain estimate contradict each other. With
+/// 5%, errors of conjunctions are up to 2.7 times those of the plain estimate; with 25%, at most 1.5 times,
+/// and the errors of smooth games grow from 0.18 to 0.25 of those of the plain estimate.
 const DISAGREEMENT: f64 = 0.25;
 /// The squared bias that D does not detect, relative to tr V_D.
 const UNDETECTED: f64 = 0.5;
@@ -93,8 +94,9 @@ enum Plain {
 }
 
 impl Plain {
-    fn new(estimator: &LearnedSpectrum) -> Self {
-        let LearnedSpectrum { value, draws, full_budget, .. } = estimator.clone();
+    fn new(any_value: &AnyValue<'_>) -> Self {
+        let AnyValue { value, draws, full_budget, .. } = any_value;
+        let (value, draws, full_budget) = ((*value).clone(), *draws, *full_budget);
         match value.least_squares() {
             Some(LeastSquaresForm::Centred { .. }) => Self::Regression(
                 KernelBanzhaf::without_replacement()
@@ -123,51 +125,59 @@ impl Plain {
     }
 }
 
-/// Returns the estimate of the value of `estimator`, which has a mixing measure.
-pub(super) fn explain(
-    estimator: &LearnedSpectrum,
-    game: &dyn Game,
-    budget: usize,
-    seed: u64,
-) -> Result<Explanation> {
-    let (n, outputs) = (game.players(), game.outputs());
-    let game = Cached::new(game);
-    let plain = Plain::new(estimator);
-    let mut explanation = plain.estimator().estimate_seen(&game, budget, seed)?;
-    let name = std::mem::replace(&mut explanation.method, estimator.name().to_owned());
-    let joined = estimator.value.size_distribution(n);
-    let sample = plain.sample(joined.clone(), n, budget, seed)?;
-    let mut chosen = vec![name; outputs];
-    // Without one coalition, the other one of its pair still predicts it, so residuals would be too small.
-    if sample.pairing() == Pairing::Unpaired && can_fit(n, sample.coalitions().len()) {
-        let mut evaluations = Evaluations::begin(&game)?;
-        let values = evaluations.values(sample.coalitions())?;
-        let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
-        let by_size = SizeWeights::new(&joined, &sample).regression;
-        let degrees =
-            explanation.diagnostics.error_distribution.as_ref().map(|known| known.degrees_of_freedom);
-        for (output, chosen) in chosen.iter_mut().enumerate() {
-            let own: Vec<f64> = targets.iter().skip(output).step_by(outputs).copied().collect();
-            let Some(process) = ProcessFit::new(&estimator.value, &sample, &own) else { continue };
-            let (true, Some(degrees)) = (process.is_better(&sample, &by_size, &own)?, degrees) else {
-                continue;
-            };
-            let remainders = |is_unseen: bool| -> Result<Explanation> {
-                let game = process.remainders(&sample, is_unseen);
-                plain.estimator().estimate_seen(&game, budget, seed)
-            };
-            let remainders = [&remainders(false)?, &remainders(true)?];
-            if process.replace(&mut explanation, &sample, (output, degrees), remainders) {
-                *chosen = format!("products of all players with relevances, and {chosen}");
+/// The estimator of a semivalue with a mixing measure.
+pub(super) struct AnyValue<'a> {
+    /// The name of the method.
+    pub(super) name: &'static str,
+    pub(super) value: &'a Semivalue,
+    pub(super) draws: Draws,
+    pub(super) full_budget: FullBudget,
+    pub(super) standard_errors: StandardErrors,
+}
+
+impl AnyValue<'_> {
+    /// Returns the estimate of the value.
+    pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        let (n, outputs) = (game.players(), game.outputs());
+        let game = Cached::new(game);
+        let plain = Plain::new(self);
+        let mut explanation = plain.estimator().estimate_seen(&game, budget, seed)?;
+        let name = std::mem::replace(&mut explanation.method, self.name.to_owned());
+        let joined = self.value.size_distribution(n);
+        let sample = plain.sample(joined.clone(), n, budget, seed)?;
+        let mut chosen = vec![name; outputs];
+        // Without one coalition, the other one of its pair still predicts it, so residuals would be too
+        // small.
+        if sample.pairing() == Pairing::Unpaired && can_fit(n, sample.coalitions().len()) {
+            let mut evaluations = Evaluations::begin(&game)?;
+            let values = evaluations.values(sample.coalitions())?;
+            let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
+            let by_size = SizeWeights::new(&joined, &sample).regression;
+            let degrees =
+                explanation.diagnostics.error_distribution.as_ref().map(|known| known.degrees_of_freedom);
+            for (output, chosen) in chosen.iter_mut().enumerate() {
+                let own: Vec<f64> = targets.iter().skip(output).step_by(outputs).copied().collect();
+                let Some(process) = ProcessFit::new(self.value, &sample, &own) else { continue };
+                let (true, Some(degrees)) = (process.is_better(&sample, &by_size, &own)?, degrees) else {
+                    continue;
+                };
+                let remainders = |is_unseen: bool| -> Result<Explanation> {
+                    let game = process.remainders(&sample, is_unseen);
+                    plain.estimator().estimate_seen(&game, budget, seed)
+                };
+                let remainders = [&remainders(false)?, &remainders(true)?];
+                if process.replace(&mut explanation, &sample, (output, degrees), remainders) {
+                    *chosen = format!("products of all players with relevances, and {chosen}");
+                }
             }
         }
+        if self.standard_errors == StandardErrors::Omitted {
+            explanation.std_errors = None;
+            explanation.diagnostics.error_distribution = None;
+        }
+        explanation.diagnostics.chosen = Some(chosen.join("; "));
+        Ok(explanation)
     }
-    if estimator.standard_errors == StandardErrors::Omitted {
-        explanation.std_errors = None;
-        explanation.diagnostics.error_distribution = None;
-    }
-    explanation.diagnostics.chosen = Some(chosen.join("; "));
-    Ok(explanation)
 }
 
 /// Returns the memory for the covariances of the coalitions and for their influences on the values.
@@ -253,8 +263,8 @@ impl ProcessFit {
     }
 
     /// Returns the game v − ĝ on the coalitions of `sample`, with the predictions ĝ for estimating errors
-    /// (`is_unseen`), or for estimating values. The latter are weighted means of g_{−k} and g. The weight of g is
-    /// the inclusion probability, as for [folds](crate::support::folds).
+    /// (`is_unseen`), or for estimating values. The latter are weighted means of g_{−k} and g. The weight of
+    /// g is the inclusion probability, as for [folds](crate::support::folds).
     fn remainders(&self, sample: &Sample, is_unseen: bool) -> KnownGame {
         let n = self.players;
         let coalitions = sample.coalitions();
@@ -274,9 +284,10 @@ impl ProcessFit {
         KnownGame { players: n, values }
     }
 
-    /// Replaces the values and the errors of an output, unless they contradict the plain estimate, whose errors
-    /// have `degrees_of_plain` degrees of freedom. The results of the plain method for both games of
-    /// [`remainders`](Self::remainders) are used for the correction. Returns whether the values were replaced.
+    /// Replaces the values and the errors of an output, unless they contradict the plain estimate, whose
+    /// errors have `degrees_of_plain` degrees of freedom. The results of the plain method for both games of
+    /// [`remainders`](Self::remainders) are used for the correction. Returns whether the values were
+    /// replaced.
     fn replace(
         &self,
         explanation: &mut Explanation,
@@ -397,7 +408,8 @@ impl Game for KnownGame {
     }
 }
 
-/// Learns the process from evenly spaced coalitions. The last two rows are ∅ and N, which are always included.
+/// Learns the process from evenly spaced coalitions. The last two rows are ∅ and N, which are always
+/// included.
 fn learn(signs: &Signs, targets: &[f64]) -> (WalshProcess, f64) {
     let (fixed, per_player) = LEARNED;
     let most = fixed.max(per_player * signs.players);

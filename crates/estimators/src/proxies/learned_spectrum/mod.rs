@@ -40,6 +40,7 @@
 //! | [`fit`] | the regression with a prior |
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
 //! | [`choice`] | the choice of a prior and its strength |
+//! | [`errors`] | the errors of values |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
 //! | [`any_value`] | all other semivalues, with a process whose products have relevances |
 //!
@@ -52,6 +53,7 @@
 
 mod any_value;
 mod choice;
+mod errors;
 mod evaluated_pairs;
 mod family;
 mod fit;
@@ -60,14 +62,16 @@ mod pairs;
 mod sampled;
 mod screens;
 
-use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
+use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
-use apportion_solvers::{DualEstimate, add_cross_products};
+use apportion_solvers::DualEstimate;
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
     enumerate_interactions,
 };
 
+use self::any_value::AnyValue;
+use self::errors::{MIN_DEGREES, OPTIMISM, distribution_of, sum_of_squares};
 use self::evaluated_pairs::EvaluatedPairs;
 use self::family::Family;
 use self::fit::{Fit, Linear, SpectrumTarget};
@@ -83,8 +87,8 @@ use crate::setters::setters;
 use crate::support::leverage_distribution;
 use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact, exact_if_affordable};
 
-/// The learned spectrum: a regression with a prior on nonlinear terms that is learned from the same sample. For
-/// Shapley and Banzhaf values, it is a regression on pairs of coalitions.
+/// The learned spectrum: a regression with a prior on nonlinear terms that is learned from the same sample.
+/// For Shapley and Banzhaf values, it is a regression on pairs of coalitions.
 ///
 /// ```text
 /// d(S) = (v(S) − v(S̄))/2 = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S),    β_T ~ N(0, τ_T²)
@@ -107,13 +111,13 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 ///
 /// For weighted Banzhaf values, Beta-Shapley values and mixtures, the sample is that of
 /// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement or of
-/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted). A Gaussian process is fitted to it, in
-/// which the variance of a product of players is the product of their relevances. The relevances maximize the
-/// restricted likelihood. The value of its posterior mean is computed in closed form, corrected by the plain method
-/// on its leave-one-out residuals, and used if it predicts clearly better and does not contradict the plain
-/// estimate. Otherwise, the result is that of the plain method. The geometric mean of the squared errors, relative
-/// to the plain method, is about 0.25 for networks, kernels, trees and other smooth games of 11 players at 5n to
-/// 20n. The process is used for up to 256 players and 2000 evaluations.
+/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted). A Gaussian process is fitted to it,
+/// in which the variance of a product of players is the product of their relevances. The relevances maximize
+/// the restricted likelihood. The value of its posterior mean is computed in closed form, corrected by the
+/// plain method on its leave-one-out residuals, and used if it predicts clearly better and does not
+/// contradict the plain estimate. Otherwise, the result is that of the plain method. The geometric mean of
+/// the squared errors, relative to the plain method, is about 0.25 for networks, kernels, trees and other
+/// smooth games of 11 players at 5n to 20n. The process is used for up to 256 players and 2000 evaluations.
 ///
 /// # Cost and guarantees
 ///
@@ -176,18 +180,10 @@ impl Default for LearnedSpectrum {
 /// The maximum number of pairs for solving the regression in the space of pairs. For more pairs, it is solved
 /// in the space of products.
 const MAX_PAIRS: usize = 900;
-/// The minimum degrees of freedom of the errors. It applies even if the fit leaves fewer, because the
-/// leave-one-out residual of a pair is not part of its own fit.
-const MIN_DEGREES: f64 = 5.0;
 /// The largest ratio between the squared residuals on unseen parts of the sample and the leave-one-out
 /// residuals that can be explained by fewer pairs and different products. Above this ratio, the variances are
 /// increased in proportion.
 const MAX_RESIDUAL_RATIO: f64 = 2.0;
-/// The factor that converts squared leave-one-out residuals to variances of errors if a prior is used. It is
-/// needed because the prior's screens have seen every pair, so the residuals are too small. Without this
-/// factor, 95% intervals cover the true value in only 90% of the cases for sums of 100 unanimity games of 20
-/// players at 20n.
-const OPTIMISM: f64 = 1.4;
 /// The maximum number of products in a regression that is solved in their space.
 const MAX_PRODUCTS: usize = 1000;
 
@@ -423,10 +419,9 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. For values other than
-    /// Shapley and Banzhaf values, returns `n + 1` instead of n. Below about `6n`,
-    /// single players have a separate prior if this prior predicts better. Below `2n`, there are no standard
-    /// errors.
+    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. For values other
+    /// than Shapley and Banzhaf values, returns `n + 1` instead of n. Below about `6n`, single players have a
+    /// separate prior if this prior predicts better. Below `2n`, there are no standard errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         let least = if self.is_of_odd_part() { units } else { units + 1 };
@@ -445,7 +440,16 @@ impl Estimator for LearnedSpectrum {
         }
         match self.is_of_odd_part() {
             true => Ok(self.explain(game, budget, seed, true)?.0),
-            false => any_value::explain(self, game, budget, seed),
+            false => {
+                let any_value = AnyValue {
+                    name: self.name(),
+                    value: &self.value,
+                    draws: self.draws,
+                    full_budget: self.full_budget,
+                    standard_errors: self.standard_errors,
+                };
+                any_value.explain(game, budget, seed)
+            }
         }
     }
 
@@ -611,8 +615,8 @@ impl Answer {
     }
 }
 
-/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest one of a
-/// sampled pair. They are residuals of a regression on single players, because the screens of a prior have
+/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest one of
+/// a sampled pair. They are residuals of a regression on single players, because the screens of a prior have
 /// seen N. Returns `None` under a constraint, or if there is no such regression.
 fn residuals_of_ends(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Option<Vec<[f64; 2]>> {
     if wanted.is_constrained {
@@ -689,36 +693,6 @@ fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Resul
     Ok(memory::check(pairs.saturating_add(besides), what, "use fewer players, or put them into groups")?)
 }
 
-fn sum_of_squares(numbers: &[f64]) -> f64 {
-    numbers.iter().map(|number| number * number).sum()
-}
-
-/// Returns the degrees of freedom of the total variance, and the number of directions of the errors. They are
-/// computed from the changes c_k for pairs, players × pairs, as for regressions
-/// (`apportion_solvers::Certificate`).
-fn distribution_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
-    let norms: Vec<f64> = (0..pairs)
-        .map(|pair| {
-            Cancellation::check();
-            (0..players).map(|player| shares[player * pairs + pair].powi(2)).sum()
-        })
-        .collect();
-    let sum: f64 = norms.iter().sum();
-    let squares: f64 = norms.iter().map(|norm| norm * norm).sum();
-    let spread = squares - sum * sum / pairs as f64;
-    let degrees = if spread > 0.0 { 2.0 * sum * sum / spread } else { f64::INFINITY };
-    // This is Σ̂ = Σ_k c_k c_kᵀ, n × n.
-    let mut covariance = vec![0.0; players * players];
-    let by_pair: Vec<f64> =
-        (0..players * pairs).map(|at| shares[(at % players) * pairs + at / players]).collect();
-    add_cross_products(&by_pair, &by_pair, (players, players), &mut covariance);
-    // Subtract the product of each pair with itself.
-    let trace = sum * sum - squares;
-    let of_square = covariance.iter().map(|entry| entry * entry).sum::<f64>() - squares;
-    let directions = if trace > 0.0 && of_square > 0.0 { trace / of_square } else { 1.0 };
-    (degrees, directions.clamp(1.0, players as f64))
-}
-
 fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
     match value {
         Value::Semivalue(semivalue) => Some(Box::new(LearnedSpectrum::for_value(semivalue.clone())?)),
@@ -731,7 +705,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the sample; \
-         for semivalues",
+        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the \
+         sample; for semivalues",
         boxed;
 }
