@@ -650,13 +650,13 @@ fn a_poor_surrogate_is_left_out_output_by_output() {
         let explainer = Explainer::new(&model, background(20)).value(value.clone());
         explain(explainer.method(method).budget(Budget::PerPlayer(8)).seed(2), &rows)
     };
-    let (found, without) = (explainer(Method::Table), explainer(Method::By(&methods::MSR_ADJUSTED)));
+    let (found, without) = (explainer(Method::Table), explainer(Method::By(&methods::LEARNED_SPECTRUM)));
     let mut left_out = 0;
     for (found, without) in found.iter().zip(&without) {
         assert_eq!((found.outputs(), found.values.len()), (2, 2 * FEATURES));
         assert_eq!(found.diagnostics.error_distribution.as_ref().unwrap().directions.len(), 2);
         let chosen = found.diagnostics.chosen.as_ref().unwrap();
-        if chosen.as_str() == "surrogate for outputs 0 and msr-adjusted for all" {
+        if chosen.as_str() == "surrogate for outputs 0 and learned-spectrum for all" {
             left_out += 1;
             // Without the surrogate, the values are those of the method itself.
             for (one, other) in found.output(1).iter().zip(without.output(1)) {
