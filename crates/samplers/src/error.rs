@@ -15,7 +15,7 @@ pub enum SamplerError {
         max: usize,
     },
     /// A weight of a size distribution is negative or not finite.
-    #[error("invalid weight {weight} of size {size}: must be finite and non-negative")]
+    #[error("invalid weight {weight} for size {size}: must be finite and non-negative")]
     Weight {
         /// The size to which the weight applies.
         size: usize,

@@ -71,8 +71,8 @@ pub enum TreeError {
     /// A value, a prediction or a base value is not finite.
     #[error(
         "{what} for output {output} of row {row} is not finite: sums or differences of leaf values \
-         overflow in 64 bits or in the precision of the tables; scale the model's outputs down, or use \
-         double precision"
+         overflow a 64-bit number, or a 32-bit number with single precision; scale the model's outputs down, \
+         or use double precision"
     )]
     Overflow {
         /// The kind of number: a value, an interaction, the prediction or the base value.

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
     for catcher in catchers {
         if !outcome(catcher, &tree)?.status.success() {
-            bail!("{catcher} fails without a mutant");
+            bail!("{catcher} already fails on the unchanged code; fix it before testing mutants");
         }
     }
     let mut survivors = Vec::new();

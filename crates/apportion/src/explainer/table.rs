@@ -40,7 +40,7 @@ const PLAYERS: RangeInclusive<usize> = 11..=128;
 /// The number of hybrids from which [`Method::Auto`] learns a surrogate, as a multiple of the budget of a
 /// row.
 const LEARNING_BUDGETS: usize = 5;
-/// The maximum number of these hybrids.
+/// The maximum number of hybrids from which [`Method::Auto`] learns a surrogate.
 const MAX_LEARNING_BUDGET: usize = 60_000;
 
 impl<'a> Explainer<'a> {

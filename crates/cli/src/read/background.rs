@@ -178,7 +178,7 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
 pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, BackgroundDescription)>> {
     let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
         if args.input.columns.weights.is_some() {
-            let says = "--weights requires a background with --game path-dependent; pass --background FILE";
+            let says = "--weights with --game path-dependent requires a background; pass --background FILE";
             return Err(Usage(says.to_owned()).into());
         }
         return Ok(None);

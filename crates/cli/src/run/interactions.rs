@@ -76,7 +76,7 @@ pub(crate) fn run(
         (SolutionConcept::Semivalue(value), _) => value.clone().into(),
         _ => return Err(not_of_pairs().into()),
     };
-    value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
+    value.check(input.columns).map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     let outputs = input.model.outputs();
     let classes = input.model.classes();
     let class = Classes::new(&input.model).output(args.class.as_deref())?;

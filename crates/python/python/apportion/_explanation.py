@@ -173,7 +173,7 @@ class Explanation:
     @classmethod
     def _of(cls, values: Any, base_values: Any, data: Any = None, *, axes: tuple[str, ...] | None = None,
             **parts: Any) -> Explanation:
-        """Returns an explanation of arrays that are not shared and whose shapes are known to match."""
+        """Returns an explanation that contains these arrays, without copies and without checks of shapes."""
         made = cls.__new__(cls)
         made._set(values, base_values, data, axes=axes, **parts)
         return made
@@ -247,7 +247,7 @@ class Explanation:
             raise DataError("invalid categories; expected a dictionary that maps feature indices to lists "
                             "of categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
-            raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
+            raise DataError(f"invalid value {_checks.shown(self.about)} for about; expected a dictionary")
         for name in ("value", "game", "method", "same_as", "accuracy"):
             if not isinstance(self.about.get(name), (str, type(None))):
                 raise DataError(f"invalid {name} {_checks.shown(self.about[name])}; expected a string")
@@ -524,7 +524,7 @@ class Explanation:
             if not -size <= key < size:
                 raise UnknownPlace(_checks.out_of_range(noun, key, size))
             return key % size
-        kinds = "numbers, a slice or a mask" if axis == _ROW else "numbers, names, a slice or a mask"
+        kinds = "integers, a slice or a mask" if axis == _ROW else "integers, names, a slice or a mask"
         try:
             found = np.asarray(key)
         except Exception as error:  # conversion to an array may raise any exception

@@ -252,7 +252,7 @@ def _ranges(split: Callable[[str], Iterable[tuple[int, int]]], text: str) -> _Sp
     try:
         return [(operator.index(start), operator.index(end)) for start, end in found]
     except Exception as error:  # iterators may raise any exception
-        raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and "
+        raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of integers, the start and "
                          "the end of each player in the text") from error
 
 

@@ -445,8 +445,8 @@ def page(explanation: Explanation, interactions: Explanation | None = None, titl
         interactions = explanation
     if interactions is not None:
         if not interactions.interactions:
-            raise UsageError("invalid interactions: this explanation contains values of single players; "
-                             "explain with interactions=True")
+            raise UsageError("invalid interactions: expected an explanation computed with "
+                             "interactions=True, got one with a value for each feature")
         if interactions._player_names() != explanation._player_names():
             raise UsageError("interactions and values have different features; "
                              "compute both with the same model")

@@ -322,7 +322,7 @@ impl LearnedSpectrum {
     ///
     /// ```text
     /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    |T| even
-    /// w(q) = 4 / (q − 1) (Shapley, k-Shapley),    w(2) = 4 alone (Banzhaf)
+    /// w(q) = 4 / (q − 1) (Shapley, k-Shapley),    w(2) = 4, otherwise 0 (Banzhaf)
     /// I_i = φ_i − Σ_j I_ij / 2 (k-Shapley, faithful Shapley),    I_i = φ_i (else)
     /// ```
     ///

@@ -19,8 +19,8 @@ pub(super) struct Sampled {
     pub(super) mean_signs: Vec<f64>,
     /// The regression weights of the pairs, with mean 1.
     pub(super) weights: Vec<f64>,
-    /// For each pair, 1 minus its inclusion probability; 1 if one of its two values was derived from the
-    /// other.
+    /// For each pair, 1 minus its inclusion probability. If values of some pairs were derived from others, it
+    /// is 1 for all drawn pairs.
     pub(super) free: Vec<f64>,
     /// The odd part of the game, `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,

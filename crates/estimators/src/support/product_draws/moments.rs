@@ -103,7 +103,7 @@ impl Moments {
     ///
     /// With weights that sum to 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is unbiased
     /// for any weights. For equal weights, it is the sample variance divided by the number of samples. For a
-    /// single sample, it is NaN.
+    /// single sample, it is 0, which is not an estimate.
     pub(crate) fn variances(&self) -> impl Iterator<Item = f64> {
         let [sum, squares, cubes] = self.weights;
         let (squares, cubes) = (squares / (sum * sum), cubes / (sum * sum * sum));

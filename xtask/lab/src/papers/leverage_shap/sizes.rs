@@ -139,7 +139,7 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
             format!("P(1) / P(n/2) = {}", said("kernel")),
         ),
         By::Fit.in_all(
-            "our samplers draw from these laws",
+            "our samplers draw from these distributions",
             "this project",
             "an n and a distribution; it agrees if the draws rule out the other distribution, and disagrees \
              if they rule out this one",

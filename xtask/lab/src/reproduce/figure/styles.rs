@@ -32,9 +32,9 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
-    /// Styles of Shapley regressions with background rows, which are shown next to regressions with one
-    /// baseline.
+    /// Leverage SHAP with background rows, shown next to regressions with one baseline.
     LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
+    /// Optimized Kernel SHAP with background rows, shown next to regressions with one baseline.
     OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Circle;
     KERNEL_BANZHAF: VERMILION, Circle;
     KERNEL_BANZHAF_UNPAIRED: SKY, Square;

@@ -254,7 +254,8 @@ impl Machine {
         })
     }
 
-    /// Returns the machine on the columns of the table; `empty` contains everything except numbers.
+    /// Translates the machine to the columns of the table. The intercept, kernels, vectors and coefficients are
+    /// its own; all other fields are those of `empty`.
     fn in_table(self, columns: &Columns, empty: SupportVectorMachine) -> Result<SupportVectorMachine, Stop> {
         let (count, features) = (columns.len(), empty.features);
         let terms = columns.0.iter().map(only_term).collect::<Result<Vec<_>, _>>()?;
