@@ -188,8 +188,8 @@ impl Method {
     ///
     /// - Semivalues other than weights by size, for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS)
     ///   players, or groups acting as players: the learned spectrum, if there are at least n evaluations. The
-    ///   exception is Shapley values with 2n to 2.5n evaluations: Permutation SHAP, because a regression would
-    ///   have about as many pairs as unknowns.
+    ///   exception is Shapley values with 2n to 2.5n evaluations: Permutation SHAP, because a regression
+    ///   would have about as many pairs as unknowns.
     /// - All other semivalues of features: Leverage SHAP for Shapley values, Kernel Banzhaf without
     ///   replacement for (weighted) Banzhaf values, otherwise regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested

@@ -13,10 +13,10 @@
 //! | linear value | the probability that the coalition which i joins contains T ∖ i |
 //! | two-step Shapley value | 1 / t if T is part of one group |
 //!
-//! Here, M(a, b) = ∫ t^a (1 − t)^b dμ are the moments of the semivalue, q_G is the number of members of G
-//! (players or groups) that intersect T, and M_G are the moments of the semivalue for the level of G. If T
-//! intersects q > 1 groups, the two-step value of every player of such a group S_j is 1 / (q |S_j|), also for
-//! players outside T.
+//! Here, M(a, b) are the [moments](Semivalue::moment) of the semivalue, and M_G those of the semivalue for
+//! the level of G. The number of members of G (players or groups) that intersect T is q_G. If T intersects
+//! q > 1 groups, the two-step value of every player of such a group S_j is 1 / (q |S_j|), also for players
+//! outside T.
 
 use std::collections::HashMap;
 
@@ -36,9 +36,9 @@ type AddShare<'a> = &'a mut dyn FnMut(usize, f64);
 impl MoebiusTransform {
     /// Computes the exact `value` of every player, or of every group for quotient values.
     ///
-    /// Takes a few steps for each player of each term, for any number of players in total. For two-step values,
-    /// takes a step for each member of the groups that a term intersects. For linear values, takes a step for
-    /// each coalition in the player's distribution. Values on graphs are computed by enumeration.
+    /// Takes a few steps for each player of each term, for any number of players in total. For two-step
+    /// values, takes a step for each member of the groups that a term intersects. For linear values, takes a
+    /// step for each coalition in the player's distribution. Values on graphs are computed by enumeration.
     ///
     /// ```
     /// use apportion_games::{Coalitions, Partition};

@@ -11,14 +11,14 @@
 //! ```
 //!
 //! This takes 1 + n + p evaluations for n players and p pairs, instead of 2^n. The value of the coalition of
-//! all players is evaluated as well. It must be the sum of all coefficients, up to rounding errors; otherwise,
-//! the game is not such a sum.
+//! all players is evaluated as well. It must be the sum of all coefficients, up to rounding errors;
+//! otherwise, the game is not such a sum.
 //!
 //! The marginal game of a model is linear in the model, and the game of a function of the features in R only
 //! depends on the players in R. Therefore, the interactions of the game are those of the model, for example
-//! of a generalized additive model (Bordt and von Luxburg, *From Shapley values to generalized additive models and
-//! back*, 2023). In a conditional game, features that the function does not use are informative about those
-//! in R, so the interactions of the model say nothing about the game.
+//! of a generalized additive model (Bordt and von Luxburg, *From Shapley values to generalized additive
+//! models and back*, 2023). In a conditional game, features that the function does not use are informative
+//! about those in R, so the interactions of the model do not determine those of the game.
 
 use std::collections::HashMap;
 

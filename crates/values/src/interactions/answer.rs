@@ -248,8 +248,8 @@ impl Interactions {
     /// Returns the [`matrix_of_halves`](Self::matrix_of_halves), in which the other entries of each row are
     /// subtracted from the entry on the diagonal. Each row then sums to the index of its player.
     ///
-    /// For the interaction index of a semivalue, each row sums to the value of the player. Tree methods return
-    /// the same matrix with `Diagonal::Remainder`.
+    /// For the interaction index of a semivalue, each row sums to the value of the player. Tree methods
+    /// return the same matrix with `Diagonal::Remainder`.
     pub fn matrix_of_remainders(&self) -> Attributions {
         let (players, outputs) = (self.players(), self.outputs());
         let mut matrix = self.matrix_of_halves();
