@@ -30,10 +30,12 @@ impl KernelExplainer<'_> {
     /// ```
     ///
     /// where L_k is the functional of the index for coalitions of k = |K| players, and p_l and q_l are the
-    /// factors of player l if it is present or absent. A row takes about 4 · centres · background rows · C(n,
-    /// ≤ s) · ⌈n/2⌉ arithmetic operations for Shapley interactions, and 4 · centres · background rows · C(n,
-    /// ≤ s) for Banzhaf interactions. Here C(n, ≤ s) is the number of coalitions of at most s = `order`
-    /// features. Accuracy and determinism are those of [`values_of`](Self::values_of).
+    /// factors of player l if it is present or absent.
+    ///
+    /// A row takes about 4 · centres · background rows · C(n, ≤ s) · ⌈n/2⌉ arithmetic operations for Shapley
+    /// interactions, and 4 · centres · background rows · C(n, ≤ s) for Banzhaf interactions. C(n, ≤ s) is the
+    /// number of coalitions of at most s = `order` features. Accuracy and determinism are those of
+    /// [`values_of`](Self::values_of).
     ///
     /// ```
     /// use apportion_kernels::{InteractionIndex, Kernel, KernelExplainer, KernelMachine, Rows};

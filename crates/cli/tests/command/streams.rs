@@ -343,7 +343,7 @@ fn predictions_stream_in_every_format() {
     assert_eq!(lines.lines().count(), 151);
 }
 
-/// Writes a model with many features and outputs, of which few rows are a batch, and returns its path.
+/// Writes a model with so many features and outputs that a batch contains few rows, and returns its path.
 fn wide_model(folder: &Path, (features, outputs): (usize, usize)) -> String {
     let tree = |output: usize| {
         let feature = output % features;
@@ -391,7 +391,7 @@ fn the_table_method_learns_from_the_first_batch() {
     let output = run(&explain(path));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let note = String::from_utf8(output.stderr).unwrap();
-    // A batch contains as many rows as have 2^22 numbers together.
+    // A batch contains as many rows as fit into 2^22 numbers.
     let batch = (1 << 22) / (features * outputs + features);
     assert!(note.contains(&format!("learned from the first {batch} rows")), "{note}");
     let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
