@@ -708,7 +708,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the \
-         sample; for semivalues",
+        "learned spectrum: a regression with a prior on interactions that is learned from the sample; for all \
+         semivalues except weights by size",
         boxed;
 }
