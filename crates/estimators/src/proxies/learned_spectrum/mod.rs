@@ -708,7 +708,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: a regression with a prior on interactions that is learned from the sample; for all \
-         semivalues except weights by size",
+        "learned spectrum: a regression with a prior on interactions that is learned from the sample; for \
+         all semivalues except weights by size",
         boxed;
 }
