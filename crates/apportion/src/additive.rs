@@ -1,4 +1,4 @@
-//! Exact values and interactions of games that were declared additive.
+//! Exact values and interaction indices of games that were declared additive.
 
 use apportion_estimators::{EstimatorError, Explanation, OnGraph};
 use apportion_games::{CoalitionView, Game};
@@ -9,19 +9,21 @@ use crate::error::ExplainError;
 use crate::game_explainer::{Extent, GameExplainer};
 use crate::method::Method;
 
-/// The number of evaluations up to which [`Method::Auto`] with the automatic budget uses the declared terms:
-/// those of all pairs of 126 players. For thousands of players, the automatic budget itself is larger.
+/// The number of evaluations up to which [`Method::Auto`] with the automatic budget uses the declared terms.
+/// It suffices for all pairs of 127 players. For thousands of players, the automatic budget itself is larger.
 const MAX_AUTO_EVALUATIONS: usize = 8192;
 
 impl GameExplainer {
     /// Declares that the games are additive: sums of functions of single players and of the given
     /// interactions, which are functions of several players. The values of such a game follow from the values
-    /// of single players, of the interactions and of their subsets: from n + p + 2 evaluations for p pairs.
+    /// of single players, of the interactions and of their subsets. This takes n + p + 2 evaluations for n
+    /// players and p pairs.
     ///
-    /// [`Method::Additive`] computes all values and interaction indices from these evaluations, and
-    /// [`Method::Auto`] chooses it if the budget or the tolerance allows their number; with the automatic
-    /// budget, up to 8192 or 10 n. All other methods ignore the declaration. For each game, the sum of the
-    /// terms is compared with the value of all players.
+    /// [`Method::Additive`] computes all values and interaction indices from these evaluations.
+    /// [`Method::Auto`] chooses it if the budget (with a tolerance, the maximum number of evaluations) covers
+    /// them. The automatic budget covers 8192 of them, or 10 n if that is more. All other methods ignore the
+    /// declaration. For each game, the sum of the terms is compared with the value of the coalition of all
+    /// players.
     ///
     /// ```
     /// use apportion::games::SumOfUnanimity;

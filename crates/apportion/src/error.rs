@@ -102,10 +102,11 @@ pub enum ExplainError {
          or a sampling method"
     )]
     NotAdditive,
-    /// A model was declared additive, but its game is not the marginal game.
+    /// A model was declared additive, but its game is not the marginal game of a function: it is conditional,
+    /// or the model is a tree ensemble or a kernel machine.
     #[error(
-        "only the marginal game of a function can be declared additive: in other games, the terms of the \
-         model are not those of the game; use the marginal game, or remove the declaration"
+        "only the marginal game of a function can be declared additive, not a conditional game, a tree \
+         ensemble or a kernel machine; use the marginal game of a function, or remove the declaration"
     )]
     NotMarginal,
     /// The table method was requested for a game that is not the marginal game of a model with background

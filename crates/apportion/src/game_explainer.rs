@@ -45,7 +45,7 @@ pub struct GameExplainer {
     /// Values, n × k or empty, that are added to the values of the game when a relative tolerance is
     /// computed.
     pub(crate) known: Vec<f64>,
-    /// The interactions of games that were declared additive.
+    /// The interactions of games that were declared additive; `None` without a declaration.
     pub(crate) interactions: Option<Vec<Vec<usize>>>,
 }
 

@@ -5,7 +5,8 @@ use apportion_models::{SupportVectorKernel, SupportVectorMachine};
 
 use crate::error::ExplainError;
 
-/// A kernel machine read from a file, for [`Explainer::for_kernel_machine`](crate::Explainer).
+/// A kernel machine that was read from a file, for
+/// [`Explainer::for_kernel_machine`](crate::Explainer::for_kernel_machine).
 ///
 /// ```
 /// use apportion::KernelFile;
@@ -26,7 +27,7 @@ pub struct KernelFile {
     pub feature_names: Option<Vec<String>>,
     /// The format, with the library that wrote the file if it is known.
     pub format: String,
-    /// The version of the library, or of the format.
+    /// The version of the library that wrote the file, or of the format.
     pub version: String,
 }
 

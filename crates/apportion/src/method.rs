@@ -60,9 +60,8 @@ impl Method {
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
     /// of other methods are omitted, although they also have names. [`KernelMachine`](Self::KernelMachine)
-    /// and
-    /// [`Additive`](Self::Additive) are omitted as well, because [`Auto`](Self::Auto) chooses them for every
-    /// value that they support.
+    /// and [`Additive`](Self::Additive) are omitted as well: [`Auto`](Self::Auto) chooses the former for
+    /// every value that it supports, and the latter if the budget covers its evaluations.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| match method {
             Self::By(spec) => !spec.is_variant(),
@@ -187,12 +186,12 @@ impl Method {
 
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
-    /// - Semivalues for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or groups acting as
-    ///   players, except for weights by size: the learned spectrum. The exception is Shapley values with 2n
-    ///   to 2.5n evaluations: Permutation SHAP, because a regression would have about as many pairs as
-    ///   unknowns.
-    /// - Shapley values for more players: Leverage SHAP. (Weighted) Banzhaf values: Kernel Banzhaf without
-    ///   replacement. All other semivalues: regression-adjusted maximum sample reuse.
+    /// - Semivalues other than weights by size, for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS)
+    ///   players, or groups acting as players: the learned spectrum, if there are at least n evaluations. The
+    ///   exception is Shapley values with 2n to 2.5n evaluations: Permutation SHAP, because a regression
+    ///   would have about as many pairs as unknowns.
+    /// - All other semivalues of features: Leverage SHAP for Shapley values, Kernel Banzhaf without
+    ///   replacement for (weighted) Banzhaf values, otherwise regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested
     ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
     ///   values.

@@ -3,7 +3,7 @@
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
 //! | [`LeverageShap`] | pairs without replacement, all coalition sizes equally likely | kernel divided by inclusion probability | yes | yes |
-//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for (weighted) Banzhaf values, like [`KernelBanzhaf`] without replacement; for others, like [`MaximumSampleReuse`] | as in these methods, with a prior on interactions learned from the sample | yes | yes |
+//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for (weighted) Banzhaf values, like [`KernelBanzhaf`] without replacement; for other semivalues, like [`MaximumSampleReuse`] | as in these methods, with a prior on interactions learned from the sample | yes | yes |
 //! | [`KernelShap`] | with replacement from the Shapley kernel, plain or paired | equal | yes | yes |
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the others paired with replacement | as in the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
@@ -29,10 +29,11 @@
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`], [`ProxyResidual`] and [`exact`] support
 //! every semivalue. [`exact_of`] supports every value. [`ProductSpace`] supports every value except those on
-//! graphs, including values over hierarchies of groups. For semivalues, use
+//! graphs, including values over hierarchies of groups. For semivalues other than weights by size, use
 //! [`LearnedSpectrum`]. If an evaluation takes much less than a quarter of a millisecond, or if there are
-//! many hundreds of players, use [`LeverageShap`] and [`KernelBanzhaf`], or [`MaximumSampleReuse::adjusted`]
-//! for Beta-Shapley values and mixtures. For weights by size, use [`MaximumSampleReuse::adjusted`], too.
+//! many hundreds of players, use [`LeverageShap`] for Shapley values, [`KernelBanzhaf`] for (weighted)
+//! Banzhaf values, and [`MaximumSampleReuse::adjusted`] for Beta-Shapley values and mixtures. For weights by
+//! size, always use [`MaximumSampleReuse::adjusted`].
 //!
 //! All types in the first table implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a
 //! seed. They return an [`Explanation`] with values n × k (players × outputs), v(∅), v(N), the cost, and

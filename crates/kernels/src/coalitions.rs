@@ -3,25 +3,25 @@
 //! # Formula
 //!
 //! For a centre and a background row, let player l have the factor p_l if it is present, and q_l if it is
-//! absent. With `g_l = p_l − q_l` and `f_l(t) = t p_l + (1 − t) q_l`, a coalition K has for a mixing measure
-//! μ
+//! absent. With `g_l = p_l − q_l` and `f_l(t) = t p_l + (1 − t) q_l`, the interaction index of a coalition K
+//! for a mixing measure μ is
 //!
 //! ```text
 //! I_μ(K) = Π_{i∈K} g_i ∫ Π_{l∉K} f_l(t) dμ(t)
 //! ```
 //!
 //! because the discrete derivative Δ_K of a product is the product of the differences in K and the factors
-//! outside K. An index whose functional L_k is a sum of [integrals](IndexIntegral) of derivatives is a sum of
-//! these numbers: the derivative of f_l is g_l, so
+//! outside K. If the functional L_k of another index is a sum of [integrals](IndexIntegral) of derivatives,
+//! this index is a sum of the numbers I_μ(K). Since the derivative of f_l is g_l,
 //!
 //! ```text
 //! Π_{i∈K} g_i ∫ (Π_{l∉K} f_l)^(d) / d! dμ = Σ_{K' ⊇ K, |K'| = |K| + d} I_μ(K')
 //! ```
 //!
-//! At a node t of the quadrature rule, the products for all K come from one walk in lexicographic order. It
-//! extends the product by g_l for a member, and by f_l for a player that stays outside; the product of all
-//! players after the last member is computed beforehand. A coalition therefore takes one step, and there are
-//! no divisions by factors.
+//! At a node t of the quadrature rule, one walk in lexicographic order computes the products for all K. It
+//! multiplies the product by g_l for a member, and by f_l for a player that stays outside. The product of all
+//! players after the last member is computed beforehand. A coalition therefore takes one step, and no
+//! division by a factor, which may be zero, is required.
 
 use apportion_games::Cancellation;
 use apportion_values::interactions::{IndexIntegral, MAX_ORDER};
@@ -52,12 +52,12 @@ struct SizeTargets {
     size: usize,
     /// The index of the sum of the first coalition; the others follow in lexicographic order.
     first: usize,
-    /// For weights by size, the averages over the players outside all members but one.
+    /// For weights by size, the averages over the players outside the first `size − 1` members.
     average: Option<Average>,
 }
 
-/// A part of an index: `coefficient` times the sums of all coalitions with `more` additional members, which
-/// start at `first`.
+/// A part of an index of coalitions of one size: `coefficient` times the sums of all coalitions with `more`
+/// additional members. The sums of coalitions of this larger size start at the index `first`.
 pub(crate) struct Part {
     pub(crate) coefficient: f64,
     pub(crate) more: usize,
@@ -65,9 +65,9 @@ pub(crate) struct Part {
 }
 
 impl CoalitionTerms {
-    /// Creates the terms for an index of `players` players, and the parts of the index for coalitions of each
-    /// size from 0. Size 0 has parts only if its index differs from v(∅). Returns `None` if the index is not
-    /// a sum of integrals.
+    /// Creates the terms for the index with these weights, and the parts of the index for coalitions of each
+    /// size from 0 on. Size 0 only has parts if the index of ∅ differs from v(∅). Returns `None` if the index
+    /// is not a sum of integrals.
     ///
     /// The first factors of `layout` must be those of the players.
     pub(crate) fn new(layout: Layout, weights: &IndexWeights) -> Option<(Self, Vec<Vec<Part>>)> {
@@ -117,8 +117,8 @@ impl CoalitionTerms {
     }
 }
 
-/// Replaces ascending members of `players` players by the next choice in lexicographic order. Returns whether
-/// there is one.
+/// Replaces `members`, in ascending order, by the next choice among `players` players in lexicographic order.
+/// Returns whether there is one.
 #[inline]
 pub(crate) fn advance(members: &mut [usize], players: usize) -> bool {
     let size = members.len();
@@ -197,8 +197,8 @@ fn add_node(
     let (present, absent) = pair;
     let (factors, memory) = memory.split_at_mut(gains.len());
     let (ends, products) = memory.split_at_mut(gains.len());
-    // The product of a gain and all factors after it ends the products of the coalitions with this last
-    // member.
+    // The end of a player is the product of its gain and all factors after it. It completes the products of
+    // the coalitions with this last member.
     let mut product = [1.0; LANES];
     for player in (0..gains.len()).rev() {
         for lane in 0..LANES {

@@ -63,7 +63,7 @@ impl KernelMachine {
         serde_json::to_vec(&file).unwrap_or_default()
     }
 
-    /// Returns whether bytes are a file in this format, of any version, although it may be invalid.
+    /// Returns whether bytes declare this format, in any version. The file may still be invalid.
     pub fn is_file(bytes: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Head {

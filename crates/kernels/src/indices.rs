@@ -14,8 +14,8 @@ use crate::layout::Layout;
 use crate::sums::{Terms, check_memory, sums};
 
 impl KernelExplainer<'_> {
-    /// Returns whether [`indices_of`](Self::indices_of) supports an index. Every index is supported except
-    /// generalized values.
+    /// Returns whether [`indices_of`](Self::indices_of) supports an index: all indices except generalized
+    /// values.
     pub fn supports_index(index: &InteractionIndex) -> bool {
         !index.is_generalized()
     }
@@ -23,16 +23,19 @@ impl KernelExplainer<'_> {
     /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
     /// features, or of `groups` of features, for each row.
     ///
-    /// The index of a coalition K is a sum over centres and background rows of
+    /// The index of a coalition K is a weighted sum over centres and background rows of
     ///
     /// ```text
     /// Π_{i∈K} (p_i − q_i) L_k(Π_{l∉K} (t p_l + (1 − t) q_l))
     /// ```
     ///
-    /// where L_k is the functional of the index. A row takes about 4 · centres · background rows · C(n, ≤ s)
-    /// · ⌈n/2⌉ arithmetic operations for Shapley interactions, and 4 · centres · background rows · C(n, ≤ s)
-    /// for Banzhaf interactions. Here C(n, ≤ s) is the number of coalitions of at most s = `order` features.
-    /// Accuracy and determinism are those of [`values_of`](Self::values_of).
+    /// where L_k is the functional of the index for coalitions of k = |K| players, and p_l and q_l are the
+    /// factors of player l if it is present or absent.
+    ///
+    /// A row takes about 4 · centres · background rows · C(n, ≤ s) · ⌈n/2⌉ arithmetic operations for Shapley
+    /// interactions, and 4 · centres · background rows · C(n, ≤ s) for Banzhaf interactions. C(n, ≤ s) is the
+    /// number of coalitions of at most s = `order` features. Accuracy and determinism are those of
+    /// [`values_of`](Self::values_of).
     ///
     /// ```
     /// use apportion_kernels::{InteractionIndex, Kernel, KernelExplainer, KernelMachine, Rows};
@@ -156,9 +159,9 @@ fn coalitions(players: usize, order: usize, outputs: usize) -> Result<Coalitions
     Ok(coalitions)
 }
 
-/// The sums from which the index of each coalition is added.
+/// The sums that add up to the index of each coalition.
 struct Gathered {
-    /// The coefficient and the index of a sum for each coalition; those of coalition `at` are
+    /// The terms of all coalitions: a coefficient, and the index of a sum. Those of coalition `at` are
     /// `terms[starts[at]..starts[at + 1]]`. The empty coalition comes first.
     terms: Vec<(f64, usize)>,
     starts: Vec<usize>,
@@ -190,7 +193,7 @@ impl Gathered {
             false => HashMap::new(),
         };
         for (at, members) in all.iter().enumerate() {
-            // Each coalition adds to the coalitions of `size` of its members.
+            // The sum of each coalition is added to the indices of its subsets of `size` members.
             for (size, parts) in parts.iter().enumerate() {
                 for part in parts.iter().filter(|part| size + part.more == members.len()) {
                     let sum = part.first + at - firsts[members.len()];
@@ -228,7 +231,7 @@ impl Gathered {
     }
 }
 
-/// Calls `visit` with each subset of `size` of these members.
+/// Calls `visit` with each subset of these members that has `size` members.
 fn each_subset(members: &[usize], size: usize, visit: &mut dyn FnMut(&[usize])) {
     let mut chosen: Vec<usize> = (0..size).collect();
     let mut subset = vec![0; size];

@@ -75,7 +75,7 @@ impl Kernel {
         Self::Laplace { gamma: vec![gamma; features] }
     }
 
-    /// Returns the name of the kernel, as in files.
+    /// Returns the name of the kernel that is used in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Rbf { .. } => "rbf",
@@ -139,7 +139,7 @@ impl Kernel {
                     1.5 => 1.0 + z,
                     _ => 1.0 + z * (1.0 + z / 3.0),
                 };
-                // A distance that overflows has the value 0, which is the limit.
+                // If the distance overflows, the value is the limit, 0.
                 if z.is_finite() { polynomial * (-z).exp() } else { 0.0 }
             }
             Self::Linear => row.iter().zip(centre).map(|(x, c)| x * c).sum(),

@@ -19,8 +19,9 @@
 //! This bound yields a step for any error. The sum is truncated on both sides where the remaining weights are
 //! negligible.
 //!
-//! The Matérn kernel of smoothness ν is the mixture of exp(−r / τ) with the same distribution of shape α = ν,
-//! because its spectral density is that of a t distribution, which is a mixture of normal distributions:
+//! The Matérn kernel of smoothness ν is the mixture of exp(−r / τ) with the same distribution G, of shape
+//! α = ν. The reason is that its spectral density is that of a t distribution, which is a mixture of normal
+//! distributions:
 //!
 //! ```text
 //! ∫ exp(−r / τ) dG(τ) = ν^ν / Γ(ν) ∫ exp(ν s − ν e^s − r e^(−s)) ds
@@ -28,10 +29,11 @@
 //!
 //! On the line s + iθ, the absolute value of the integrand is at most exp(ν s − ν cos θ e^s), whose integral
 //! is (cos θ)^(−ν). With tan θ = y/ν, shifting the path of integration bounds the Fourier transform by the
-//! same number as above. The absolute error of the trapezoidal rule with the same step is therefore as small
-//! for every r.
+//! same number as above. With the same step, the absolute error of the trapezoidal rule is therefore equally
+//! small for every r.
 
-/// The maximum relative error of the trapezoidal rule.
+/// The maximum error of the trapezoidal rule: relative for the rational quadratic kernel, absolute for the
+/// Matérn kernel.
 const ERROR: f64 = 1e-17;
 
 /// Rates τ_k and weights w_k with `κ(r) ≈ Σ_k w_k exp(−τ_k r)` for a kernel κ; the weights sum to 1.

@@ -144,20 +144,20 @@ impl Ensemble {
 }
 
 impl SupportVectorMachine {
-    /// Reads a support vector machine from the content of an ONNX file, gzipped or not: a graph with one
-    /// operator `SVMRegressor` or `SVMClassifier` with an RBF or linear kernel. Returns `None` for all other
-    /// files.
+    /// Reads a support vector machine from the content of an ONNX file, gzipped or not. The graph must
+    /// contain one operator `SVMRegressor` or `SVMClassifier`, with an RBF or linear kernel. Returns `None`
+    /// for files without such an operator, and for graphs that also contain trees.
     ///
-    /// The function of a classifier is the decision function of its second class, and that of a machine for
-    /// one class is its score. Numbers are used as stored in the file. Runtimes compute with `f32`, so their
+    /// The function is the decision function of the second class for a classifier, and the score for a
+    /// machine of one class. Numbers are used as stored in the file. Runtimes compute with `f32`, so their
     /// predictions differ in the last digits.
     ///
     /// # Errors
     ///
     /// [`ModelError::Unsupported`] for other kernels, for more than two classes, for probabilities, for
-    /// several machines, and for graphs with operators that are neither affine functions of single columns
-    /// before the machine nor labels after it; otherwise the errors of
-    /// [`Ensemble::from_bytes`].
+    /// several machines, and for graphs with other operators: before the machine, affine functions of single
+    /// columns are supported; after it, labels, and changes of the shape or type of its scores. Otherwise,
+    /// the errors of [`Ensemble::from_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, ModelError> {
         let bytes = plain(bytes)?;
         match onnx_ml::begins_like_onnx(&bytes) {

@@ -8,11 +8,11 @@ use crate::ensemble::Origin;
 /// f(x) = intercept + Σ_i coefficient_i κ(x, vector_i)
 /// ```
 ///
-/// The crate `apportion-kernels` explains such functions exactly, as `KernelMachine`. The arrays are those
-/// that it requires, so the two crates need not depend on each other.
+/// The crate `apportion-kernels` explains such functions exactly, as a `KernelMachine`. The arrays are those
+/// that a `KernelMachine` is built from, so the two crates need not depend on each other.
 ///
 /// Preprocessing of single columns by affine functions (`Scaler`, arithmetic with constants, column
-/// selection) is part of the kernel: support vectors and rates refer to the columns of the table.
+/// selection) is included in the arrays: support vectors and rates refer to the columns of the table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SupportVectorMachine {
@@ -26,9 +26,9 @@ pub struct SupportVectorMachine {
     pub vectors: Vec<f64>,
     /// The coefficient of each support vector.
     pub coefficients: Vec<f64>,
-    /// The constant.
+    /// The constant term.
     pub intercept: f64,
-    /// The library that wrote the file.
+    /// The library that wrote the file, its format and its version.
     pub origin: Origin,
 }
 

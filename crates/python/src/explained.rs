@@ -39,8 +39,8 @@ pub(crate) fn of_exact<'py>(
 
 /// Returns a dictionary with the interactions of all pairs for each row, and with standard errors if they are
 /// estimates. `method` is the requested method. With `remainder`, which is only available for exact
-/// interactions, the diagonal contains the remainders of the values. Here, the base value is listed for each
-/// row: rows × outputs.
+/// interactions, the diagonal contains the remainders of the values. The base values are listed for each row:
+/// rows × outputs.
 pub(crate) fn of_pairs<'py>(
     py: Python<'py>,
     method: Method,

@@ -419,10 +419,10 @@ impl Explainer {
         Ok((found, written.err().or(stopped)))
     }
 
-    /// Returns the interactions of all pairs. For trees and kernel machines they are exact, and the diagonal
-    /// contains the values or, with `remainder`, the remainders of the values. For functions they are exact
-    /// if the budget covers all coalitions; otherwise they are estimates from one sample, with standard
-    /// errors.
+    /// Returns the interactions of all pairs. For trees and kernel machines, they are exact, and the diagonal
+    /// contains the values or, with `remainder`, the remainders of the values. For functions, they are exact
+    /// if the function is declared additive, or if the budget covers all coalitions. Otherwise, they are
+    /// estimates from one sample, with standard errors.
     fn interactions<'py>(
         &self,
         py: Python<'py>,

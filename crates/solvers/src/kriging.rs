@@ -4,7 +4,8 @@
 //! y = F γ + f,    f ~ N(0, σ² C),    γ free
 //! ```
 //!
-//! With `Q = C⁻¹ − C⁻¹ F (Fᵀ C⁻¹ F)⁻¹ Fᵀ C⁻¹`, for m rows and p columns of F:
+//! Here, y are the targets, F contains the columns of the linear model, and f is the process (with noise) at
+//! the rows. With `Q = C⁻¹ − C⁻¹ F (Fᵀ C⁻¹ F)⁻¹ Fᵀ C⁻¹`, for m rows and p columns of F:
 //!
 //! ```text
 //! γ̂ = (Fᵀ C⁻¹ F)⁻¹ Fᵀ C⁻¹ y,    the process at a functional with covariances c: cᵀ Q y
@@ -13,8 +14,9 @@
 //! −2 ln(restricted likelihood) = ln det C + ln det Fᵀ C⁻¹ F + (m − p) ln σ̂²
 //! ```
 //!
-//! up to a constant. One Cholesky factorization yields all of them. [`DualRidge`](crate::DualRidge) solves
-//! the same regression for many noise strengths, with an eigen-decomposition.
+//! up to a constant in the last line. One Cholesky factorization of C yields all of these.
+//! [`DualRidge`](crate::DualRidge) solves the same regression for many noise strengths, with an
+//! eigendecomposition.
 //!
 //! # Source
 //!
@@ -27,7 +29,7 @@ use faer::{Mat, MatRef};
 use crate::dual_ridge::{DualEstimate, Functionals};
 use crate::factor::{cholesky, inverse_of_lower};
 
-/// A solved kriging system, for any number of targets.
+/// A solved kriging system, for any targets.
 #[derive(Debug, Clone)]
 pub struct Kriging {
     /// The matrix Q, m × m.
@@ -43,7 +45,7 @@ pub struct Kriging {
 pub struct RestrictedLikelihood {
     /// The negative logarithm, summed over the outputs, up to a constant.
     pub negative_ln: f64,
-    /// Its derivative with respect to each entry of C, m × m.
+    /// The derivative of `negative_ln` with respect to each entry of C, m × m.
     pub derivative: Vec<f64>,
 }
 
@@ -54,7 +56,7 @@ impl Kriging {
     ///
     /// # Panics
     ///
-    /// If the number of entries of either matrix is not a multiple of m, the number of `rows`.
+    /// If `covariance` does not contain m² numbers, or `columns` not a multiple of m, for m = `rows`.
     pub fn new(covariance: &[f64], columns: &[f64], rows: usize) -> Option<Self> {
         assert_eq!(covariance.len(), rows * rows, "expected a covariance of {rows} × {rows} numbers");
         let count = columns.len() / rows.max(1);
@@ -93,7 +95,7 @@ impl Kriging {
     }
 
     /// Returns the restricted likelihood of the covariance for `targets` (m × k, row-major), with a separate
-    /// σ² for each output. Outputs that are linear functions of the columns are ignored.
+    /// σ² for each output. Outputs that the columns fit without an error are ignored.
     pub fn restricted_likelihood(&self, targets: &[f64], outputs: usize) -> RestrictedLikelihood {
         let rows = self.rows();
         let degrees = (rows - self.columns()) as f64;
@@ -138,9 +140,9 @@ impl Kriging {
             .collect()
     }
 
-    /// Returns the residual of each row divided by its leave-one-out residual, `ν_k Q_kk`, for the variances
-    /// ν of the independent noise of each row, which C includes. The sum is the effective number of residual
-    /// degrees of freedom.
+    /// Returns the residual of each row divided by its leave-one-out residual, `ν_k Q_kk`. `noise` contains
+    /// the variances ν_k of the independent noise of the rows, which C includes. The sum of the results is
+    /// the effective number of residual degrees of freedom.
     pub fn residual_shares(&self, noise: &[f64]) -> Vec<f64> {
         noise.iter().enumerate().map(|(row, noise)| noise * self.residual[(row, row)]).collect()
     }
@@ -150,7 +152,7 @@ impl Kriging {
     ///
     /// # Panics
     ///
-    /// If the lengths do not match.
+    /// If the lengths of the arrays do not match.
     pub fn estimate(&self, functionals: &Functionals<'_>, targets: &[f64], outputs: usize) -> DualEstimate {
         let (rows, count) = (self.rows(), functionals.count);
         let of_columns = MatRef::from_row_major_slice(functionals.of_columns, count, self.columns());
@@ -182,7 +184,8 @@ mod tests {
         crate::factor::scattered(at as u64)
     }
 
-    /// Returns the positions of the rows on a line, from which the covariance is computed.
+    /// Returns a covariance that decreases exponentially with the distance of the rows, which are points on a
+    /// line.
     fn kernel(rows: &[usize]) -> Vec<f64> {
         let distance = |i: usize, j: usize| (2.0 * number(i) - 2.0 * number(j)).abs();
         rows.iter().flat_map(|&i| rows.iter().map(move |&j| (-distance(i, j)).exp())).collect()

@@ -18,7 +18,7 @@
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
 //! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
 //! | [`DualRidge`], [`PriorCovariance`] | regression with a prior whose covariance is known, for more unknowns than rows |
-//! | [`Kriging`], [`minimize`] | the same regression for one covariance, with its restricted likelihood; minimization within bounds, for its parameters |
+//! | [`Kriging`], [`minimize`] | the same regression for one covariance, with its restricted likelihood; minimization of a smooth function within bounds, e.g. to fit the parameters of the covariance |
 //! | [`Certificate`] | variances of the coefficients that result from drawing coalitions at random, and properties of the distribution of the errors |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point in an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |

@@ -1,17 +1,17 @@
 //! Minimization of a smooth function within bounds.
 
-/// The number of previous steps from which curvature is estimated.
+/// The number of previous steps from which the curvature is estimated.
 const MEMORY: usize = 8;
-/// The fraction of the decrease predicted by the gradient that a step must achieve.
+/// The minimum decrease of the function in a step, as a fraction of the decrease that the gradient predicts.
 const SUFFICIENT: f64 = 1e-4;
 /// The maximum number of times that a step is shortened.
 const MAX_HALVINGS: usize = 12;
 /// The relative decrease of the function below which the minimization stops.
 const CHANGE: f64 = 1e-7;
 
-/// Minimizes `objective`, which returns the value and the gradient, from `start`, with each variable limited
-/// to `bounds`. Takes at most `steps` steps of the limited-memory BFGS method, in which variables at a bound
-/// are fixed while the gradient points out of it. Returns the best point.
+/// Minimizes `objective`, which returns the value and the gradient at a point. Starts at `start`, and limits
+/// each variable to its `bounds`. Takes at most `steps` steps of the limited-memory BFGS method. A variable
+/// at a bound is fixed while a descent step would leave the bounds. Returns the best point.
 ///
 /// # Source
 ///
@@ -73,8 +73,8 @@ pub fn minimize(
     point
 }
 
-/// Returns the direction `−H g`, where H is the inverse Hessian that the pairs of steps and changes of the
-/// gradient imply.
+/// Returns the direction `−H g` for the gradient g. H is the estimate of the inverse Hessian from `pairs` of
+/// a step and the resulting change of the gradient.
 fn descent(gradient: &[f64], pairs: &[(Vec<f64>, Vec<f64>)]) -> Vec<f64> {
     let mut direction: Vec<f64> = gradient.iter().map(|slope| -slope).collect();
     let mut shares = Vec::with_capacity(pairs.len());

@@ -264,8 +264,8 @@ pub enum ValueError {
     },
     /// The declared interactions have too many subsets.
     #[error(
-        "the {interactions} declared interaction{} (the largest has {largest} player{}) have more than {max} \
-         subsets; declare fewer or smaller interactions",
+        "too many subsets of interactions: more than {max} for {interactions} declared interaction{} of up \
+         to {largest} player{}; declare fewer or smaller interactions",
         plural(*interactions),
         plural(*largest)
     )]

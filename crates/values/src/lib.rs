@@ -29,7 +29,7 @@
 //! | [`LinearValue`], [`CoalitionDistribution`] | values with custom distributions over coalitions; weighted Shapley |
 //! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
 //! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |
-//! | [`AdditiveTerms`] | exact values and indices of games that are sums of games of few players, e.g. of generalized additive models, from few evaluations |
+//! | [`AdditiveTerms`] | exact values and indices of games that are sums of games of few players, e.g. the marginal games of generalized additive models, from few evaluations |
 //! | [`SolutionConcept`] | all values for players above, and quotient values; by name, except linear values |
 //! | [`Value`] | a solution concept with its groups or its graph |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; for groups also the quotient property and symmetry within groups; as predicates |

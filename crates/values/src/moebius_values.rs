@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! All values are linear in the game, so `φ = Σ_T m(T) φ(u_T)`, where u_T is the unanimity game of T: its
-//! value is 1 for coalitions that contain T, and 0 for all others. The values of u_T for t = |T| are
+//! value is 1 for coalitions that contain T, and 0 for all others. For t = |T|, the values of u_T are
 //!
 //! | value | share of a player i ∈ T |
 //! |---|---|
@@ -13,9 +13,10 @@
 //! | linear value | the probability that the coalition which i joins contains T ∖ i |
 //! | two-step Shapley value | 1 / t if T is part of one group |
 //!
-//! where q_G is the number of members of G (players or groups) that intersect T, and M_G are the moments of
-//! the semivalue for the level of G. If T intersects q > 1 groups, the two-step value of every player of such
-//! a group S_j, also of those outside T, is 1 / (q |S_j|).
+//! Here, M(a, b) are the [moments](Semivalue::moment) of the semivalue, and M_G those of the semivalue for
+//! the level of G. The number of members of G (players or groups) that intersect T is q_G. If T intersects
+//! q > 1 groups, the two-step value of every player of such a group S_j is 1 / (q |S_j|), also for players
+//! outside T.
 
 use std::collections::HashMap;
 
@@ -29,15 +30,15 @@ use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 use crate::value::Value;
 
-/// Adds the share of a player, or of a group for quotient values.
+/// A function that adds the share of a player, or of a group for quotient values.
 type AddShare<'a> = &'a mut dyn FnMut(usize, f64);
 
 impl MoebiusTransform {
     /// Computes the exact `value` of every player, or of every group for quotient values.
     ///
-    /// Takes a few steps for each player of each term, for any number of players. For two-step values, all
-    /// members of the groups of the term count; for linear values, it takes a step for each coalition in the
-    /// player's distribution. Values on graphs are computed by enumeration.
+    /// Takes a few steps for each player of each term, for any number of players in total. For two-step
+    /// values, takes a step for each member of the groups that a term intersects. For linear values, takes a
+    /// step for each coalition in the player's distribution. Values on graphs are computed by enumeration.
     ///
     /// ```
     /// use apportion_games::{Coalitions, Partition};
@@ -120,7 +121,7 @@ impl MoebiusTransform {
                     let count = counts.entry(group).or_insert(0);
                     *count += 1;
                     if *count > 1 {
-                        // The group has been counted in those that contain it.
+                        // The groups that contain this group have already counted it.
                         break;
                     }
                 }
@@ -160,7 +161,7 @@ impl MoebiusTransform {
     }
 }
 
-/// The shares M(t − 1, 0) of a semivalue, by the number t of players who share.
+/// The shares M(t − 1, 0) of a semivalue in unanimity games of t players.
 struct Shares<'a> {
     semivalue: &'a Semivalue,
     known: Vec<f64>,
@@ -171,7 +172,7 @@ impl<'a> Shares<'a> {
         Self { semivalue, known: Vec::new() }
     }
 
-    /// Returns the share of each of `players` players.
+    /// Returns the share of each player in the unanimity game of `players` players.
     fn among(&mut self, players: usize) -> f64 {
         let known = self.known.len();
         self.known.extend((known..players).map(|others| self.semivalue.moment(others, 0)));

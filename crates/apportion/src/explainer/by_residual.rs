@@ -43,7 +43,7 @@ impl Explainer<'_> {
     /// Returns the settings of the method that explains the difference: the automatic one, but Monte Carlo
     /// with single background rows for a small budget.
     fn asked_of_residual(&self) -> GameExplainer {
-        // The difference of an additive model and its surrogate is not additive.
+        // The difference between an additive model and its surrogate is not additive.
         let asked = GameExplainer { method: Method::Auto, interactions: None, ..self.asked.clone() };
         let Ok((_, background)) = self.source.model_and_background() else { return asked };
         let (players, value) = (background.columns(), &self.asked.value);

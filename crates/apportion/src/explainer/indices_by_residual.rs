@@ -23,7 +23,7 @@ impl Explainer<'_> {
     ) -> Result<Vec<Interactions>, ExplainError> {
         self.check_method()?;
         let (_, background) = self.source.model_and_background()?;
-        // The difference of an additive model and its surrogate is not additive.
+        // The difference between an additive model and its surrogate is not additive.
         let asked = GameExplainer { method: Method::Auto, interactions: None, ..self.asked.clone() };
         let players = groups.map_or(background.columns(), Partition::len);
         let budget = asked.budget.evaluations_for_pairs(players);

@@ -248,8 +248,8 @@ impl<'a> Explainer<'a> {
     /// after a link function, such as a probability, is not.
     ///
     /// Exact values and interaction indices then take n + p + 2 evaluations for n features and p pairs, see
-    /// [`GameExplainer::additive`]. For each row, the prediction is compared with the sum of the terms. The
-    /// declaration is limited to the marginal game.
+    /// [`GameExplainer::additive`]. For each row, the prediction is compared with the sum of the terms. It is
+    /// an error to declare a conditional game, a tree ensemble or a kernel machine additive.
     ///
     /// ```
     /// use apportion::{Background, Explainer};

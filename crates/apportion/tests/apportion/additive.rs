@@ -135,7 +135,7 @@ fn a_false_declaration_is_an_error_for_the_row() {
     }
     let refused = explain(Vec::new(), &rows[..FEATURES]).unwrap_err().to_string();
     assert!(refused.starts_with("the game is not a sum of the declared terms"), "{refused}");
-    // A declaration with interactions that the model does not have is true.
+    // It is correct to declare interactions that the model does not have.
     let more = [pairs(), vec![vec![2, 3], vec![0, 1, 2]]].concat();
     let found = explain(more, &rows[..FEATURES]).unwrap();
     let expected = explain(pairs(), &rows[..FEATURES]).unwrap();
@@ -167,7 +167,7 @@ fn other_methods_and_small_budgets_ignore_the_declaration() {
         panic!("{refused}")
     };
     assert_eq!((method, actual, min), ("additive", 11, 12));
-    // With many pairs, the automatic budget is smaller.
+    // The automatic budget does not cover all pairs of 128 players.
     let all = |players: usize| -> Vec<Vec<usize>> {
         (1..players).flat_map(|second| (0..second).map(move |first| vec![first, second])).collect()
     };
@@ -213,7 +213,7 @@ fn interactions_are_exact_also_for_groups() {
         }
         assert_eq!(indices(Method::Additive), indices(Method::Auto));
     }
-    // Too many players for enumeration.
+    // This game has too many players for enumeration.
     let game = SumOfUnanimity::new(80, 1.0, (1..80).map(|player| (vec![player - 1, player], 2.0))).unwrap();
     let pairs = (1..80).map(|player| vec![player - 1, player]);
     let found = GameExplainer::new().additive(pairs).indices(&game, &index, 2).unwrap();

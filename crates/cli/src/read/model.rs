@@ -24,7 +24,7 @@ use crate::parse::rounds;
 pub(crate) enum AnyModel {
     /// A tree ensemble, or a model that can be read as one. Its structure is known.
     Trees(Box<Ensemble>),
-    /// A kernel machine.
+    /// A kernel machine, e.g. a support vector machine.
     KernelMachine(Box<KernelFile>),
     /// A neural network.
     #[cfg(feature = "networks")]
@@ -55,8 +55,8 @@ impl AnyModel {
         }
     }
 
-    /// Checks that the model supports the values in rows; programs and networks check them when they predict.
-    /// `what` names a row in the error.
+    /// Checks that a tree ensemble or a kernel machine supports the values in rows. Programs and networks
+    /// check values when they predict. `what` names a row in the error.
     pub(crate) fn check_rows(&self, rows: Rows<'_>, what: &str) -> Result<(), GameError> {
         match self {
             Self::Trees(ensemble) => ensemble.check_rows(rows, what),

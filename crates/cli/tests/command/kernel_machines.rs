@@ -1,4 +1,4 @@
-//! Tests kernel machines: their exact values, predictions and contents.
+//! Tests of the command with kernel machines: exact values, predictions, and `inspect`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn machine(name: &str) -> String {
     fixture(&format!("../../../models/tests/fixtures/onnx/support_vectors/{name}.onnx"))
 }
 
-/// The scores of the runtime for some rows, and these rows.
+/// Returns the scores of the runtime for some rows, and these rows.
 fn said(name: &str) -> (Vec<f64>, Vec<f64>) {
     let path = fixture("../../../models/tests/fixtures/onnx/support_vectors/said.json");
     let said: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
@@ -77,7 +77,7 @@ fn values_of_support_vector_machines_are_exact() {
         };
         let (exact, enumerated) = (indices(&[]), indices(&["--method", "exact"]));
         assert!(!exact.is_empty(), "{name}");
-        // Indices of zero are not listed.
+        // Indices that are zero are not listed.
         for coalition in exact.keys().chain(enumerated.keys()) {
             let [got, expected] = [&exact, &enumerated].map(|all| all.get(coalition).copied().unwrap_or(0.0));
             assert!((got - expected).abs() < 1e-12, "{name} {coalition}: {got} {expected}");

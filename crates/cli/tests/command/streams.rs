@@ -343,7 +343,7 @@ fn predictions_stream_in_every_format() {
     assert_eq!(lines.lines().count(), 151);
 }
 
-/// Writes a model with many features and outputs, of which few rows are a batch, and returns its path.
+/// Writes a model with so many features and outputs that a batch contains few rows, and returns its path.
 fn wide_model(folder: &Path, (features, outputs): (usize, usize)) -> String {
     let tree = |output: usize| {
         let feature = output % features;
@@ -378,11 +378,11 @@ fn the_table_method_learns_from_the_first_batch() {
         cells.join(",") + "\n"
     };
     let header: Vec<String> = (0..features).map(|feature| format!("x{feature}")).collect();
-    let lines: String = (0..250).map(line).collect();
+    let lines: String = (0..215).map(line).collect();
     std::fs::write(&rows, header.join(",") + "\n" + &lines).unwrap();
     let path = rows.to_str().unwrap();
-    let of_model = ["--model", &model, "--background", path, "--background-select", "0-2"];
-    let method = ["--method", "table", "--budget", "0.5n", "--format", "csv"];
+    let of_model = ["--model", &model, "--background", path, "--background-select", "0-1"];
+    let method = ["--method", "table", "--budget", "0.1n", "--format", "csv"];
     let explain = |rows: &str| -> Vec<String> {
         let arguments = [&["explain", "--rows", rows][..], &of_model, &method].concat();
         arguments.into_iter().map(str::to_owned).collect()
@@ -391,12 +391,12 @@ fn the_table_method_learns_from_the_first_batch() {
     let output = run(&explain(path));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let note = String::from_utf8(output.stderr).unwrap();
-    // A batch contains as many rows as have 2^22 numbers together.
+    // A batch contains as many rows as fit into 2^22 numbers.
     let batch = (1 << 22) / (features * outputs + features);
     assert!(note.contains(&format!("learned from the first {batch} rows")), "{note}");
     let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
     // A row has a line for each output.
-    assert_eq!(lines.len(), 250 * outputs + 2);
+    assert_eq!(lines.len(), 215 * outputs + 2);
     // With the same surrogate, the values of a row do not depend on the other rows or on the number of
     // threads.
     let piped = Command::cargo_bin("apportion")

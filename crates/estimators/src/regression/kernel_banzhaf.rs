@@ -399,7 +399,7 @@ impl Rows {
     }
 
     /// Returns, for each output, the standard error due to the largest conjunction that the sample missed.
-    /// The residuals are those of the regression without the row or pair itself.
+    /// The compared residuals are leave-one-out residuals of rows or pairs.
     fn shown_by_ends(
         &self,
         solution: &LeastSquares,
@@ -431,8 +431,8 @@ impl Rows {
             let empty = explanation.base[output] - intercept + p * sum;
             let full = explanation.prediction[output] - intercept - (1.0 - p) * sum;
             if self.layout == Layout::Pairs {
-                // A pair only shows half of the difference of its residuals: it is assumed to be due to one
-                // of its members.
+                // The residual of a pair is half of the difference between the residuals of its two
+                // coalitions. The whole difference is assumed to be due to one of them.
                 let left = if ends > 0 { left(sampled) } else { 1.0 };
                 return missed.std_error([0.0, (full - empty) / left], 2.0 * largest);
             }

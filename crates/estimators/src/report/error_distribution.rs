@@ -41,9 +41,9 @@ pub struct ErrorDistribution {
     /// not means of separate draws.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_draw: Vec<f64>,
-    /// The standard error of each output (k numbers) due to events that the sample missed, but whose presence
-    /// v(∅) or v(N) show. The standard errors of all values include it. Empty for methods that do not compare
-    /// v(∅) and v(N) with the sample.
+    /// The standard error of each output (k numbers) due to events that the sample missed, but that v(∅) or
+    /// v(N) show. The standard errors of all values of the output include it. Empty for methods that do not
+    /// compare v(∅) and v(N) with the sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown_by_ends: Vec<f64>,
     /// Whether coalitions are drawn with their complements (or orders with their reverses), so that

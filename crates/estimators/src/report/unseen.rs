@@ -30,8 +30,8 @@
 //!   all values, a sixth. For a regression in which nothing varied, a whole draw of the size of the largest
 //!   value, `max_j |φ̃_j| / f`, is added to each value.
 //!
-//! Methods that compare v(∅) and v(N) with their sample add the variance of the largest conjunction of
-//! players that the sample may have missed, if v(∅) or v(N) shows such an event
+//! Methods that compare v(∅) and v(N) with their sample add the variance due to the largest conjunction of
+//! players that the sample may have missed, if v(∅) or v(N) shows that there is such an event
 //! (`support/missed_conjunction.rs`).
 //!
 //! Only exact values have an error of exactly zero. If there is no scale at all, because every observed

@@ -301,7 +301,8 @@ fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, 
     }
     let gap = gap(explanation, output);
     let own = variances.iter().skip(output).step_by(explanation.outputs());
-    // The part of the standard errors for events that the sample missed is no evidence against such events.
+    // Only variation in the sample is evidence that the sample saw the events, so the part of the variances
+    // for missed events is subtracted.
     let of_ends = explanation
         .diagnostics
         .error_distribution

@@ -3,39 +3,43 @@
 //! # Motivation
 //!
 //! A sample may contain no trace of a rare event, e.g. of a bonus that is only paid if nine given players are
-//! all present. Then all its residuals are zero, and so are the standard errors. But v(∅) and v(N) are always
-//! evaluated, and every event that requires players to be present also occurs in N (an event that requires
-//! players to be absent: in ∅). The *end* N is therefore a witness of the event.
+//! all present. If nothing else varies, all its residuals are zero, and so are the standard errors. But v(∅)
+//! and v(N) are always evaluated. Every event that requires players to be present also occurs in N, and every
+//! event that requires players to be absent also occurs in ∅. These two coalitions, the *ends*, therefore
+//! show the event.
 //!
 //! # Derivation
 //!
 //! Let g = v − (a linear model fitted to the sample), M the largest |g| in the sample, and `r = |g(N)|`.
 //! Split g into its part within [−M, M] and the excess. The spread of the sample covers the first part. The
-//! excess is zero in all sampled coalitions, and `e = max(r − M, 0)` in N. The sample does not determine its
-//! form, which is assumed: the same excess e in all coalitions that contain k given players. The probability
-//! that the sample misses all of them except N is
+//! excess is zero in all sampled coalitions, and `e = max(r − M, 0)` in N. The sample does not determine the
+//! excess in other coalitions. The assumption is a conjunction: the excess is e in all coalitions that
+//! contain k given players. The probability that the sample misses all of these coalitions, except N, is
 //!
 //! ```text
 //! exp(−κ_k),    κ_k = Σ_s C(n−k, s−k) κ(s),    k ≤ s < n
 //! κ(s) = −ln(1 − π_s) without replacement, the expected number of draws of a coalition with replacement
 //! ```
 //!
-//! where π_s is the inclusion probability of a coalition of size s. A conjunction of k players contributes to
-//! the value of each of them, apart from N, whose weight P(n−1) is exact,
+//! where π_s is the inclusion probability of a coalition of size s. For N, the contribution to the value is
+//! computed exactly, with the weight P(n−1). From all other coalitions, a conjunction of k players
+//! contributes to the value of each of these players
 //!
 //! ```text
 //! W_k e,    W_k = Σ_s C(n−k, s−k) P(s−1) / C(n−1, s−1)    (∫ t^(k−1) dμ − P(n−1) for a mixing measure μ)
 //! ```
 //!
-//! For given κ, this is the largest contribution of any event with excess e: all weights have the same sign.
-//! (The weights of coalitions of other players partially cancel.) W_k and κ_k decrease in k. The allowance is
-//! the largest W_k e that is missed with a probability of at least 5%, `κ_k ≤ ln 20`, so that intervals at
-//! the level of 95% include this contribution. The same holds for ∅, with the roles of presence and absence
-//! exchanged. There is no allowance if the sample would have found even a conjunction of n − 1 players.
+//! For given κ_k, this is the largest contribution of any event with excess e, because all weights have the
+//! same sign. (The contributions of coalitions of other players partially cancel.) W_k and κ_k decrease in k.
+//! The allowance is the largest W_k e for a conjunction that the sample misses with a probability of at least
+//! 5%, `κ_k ≤ ln 20`, so that intervals at the level of 95% include this contribution. The same holds for ∅,
+//! with the roles of presence and absence exchanged. There is no allowance if the sample would have found
+//! even a conjunction of n − 1 players.
 //!
-//! In a smooth game, the sample contains residuals of about the size of g(N). The allowance is small, because
-//! it decreases like 1/T for T draws, unlike standard errors. In a game of interactions of two players, g(N)
-//! is about n/√2 times the standard deviation of the residuals.
+//! In many smooth games, the sample contains residuals of about the size of g(N), so the excess is small. In
+//! others, it is not: in a game of interactions of two players, g(N) is about n/√2 times the standard
+//! deviation of the residuals. The allowance is small in these games, too, because it decreases like 1/T for
+//! T draws, and standard errors decrease like 1/√T.
 
 use apportion_samplers::{Sample, ln_choose};
 
@@ -45,8 +49,8 @@ const MISSED: f64 = 0.05;
 /// distribution.
 const TO_INTERVAL: f64 = 1.959_963_984_540_054;
 
-/// The contributions W of the largest conjunctions that a sample misses, divided by the factor from standard
-/// errors to 95% intervals.
+/// The contributions W_k of the largest conjunctions that a sample misses, divided by the factor from
+/// standard errors to 95% intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MissedConjunction {
     /// For players who must be absent, as in ∅.
@@ -72,8 +76,8 @@ impl MissedConjunction {
         }
     }
 
-    /// Returns the standard error for the residuals `ends` of a model at ∅ and N, if the model has residuals
-    /// of at most `largest` in the sample. Unknown residuals are infinite or NaN.
+    /// Returns the standard error for the residuals `ends` of a model at ∅ and N. `largest` is the largest
+    /// absolute residual of the model in the sample. Unknown residuals are infinite or NaN.
     pub(crate) fn std_error(self, ends: [f64; 2], largest: f64) -> f64 {
         let excess = |end: f64| {
             let excess = end.abs() - largest;

@@ -50,7 +50,7 @@ impl Growth {
 /// The minimum gain of a split, in units of the variance of the targets.
 const MIN_GAIN: f32 = 1e-6;
 
-/// The number of columns of a histogram that are summed together.
+/// The number of columns of a histogram that are summed in one pass over the rows.
 const COLUMNS: usize = 16;
 /// The number of players that a mask can represent.
 const MASK_BITS: usize = u64::BITS as usize;
@@ -79,7 +79,7 @@ pub(crate) struct BoostedTrees {
 pub(crate) struct Rows {
     players: usize,
     len: usize,
-    /// For each block of columns, all rows of the block.
+    /// For each block of columns, the entries of all rows.
     entries: Vec<[f32; COLUMNS]>,
 }
 
@@ -123,7 +123,7 @@ struct Histogram {
 }
 
 impl Histogram {
-    /// Returns a histogram of the rows `of_node`, in the memory of another one.
+    /// Returns the histogram of the rows `of_node`, and reuses the memory of this histogram for it.
     fn refilled(mut self, rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
         Cancellation::check();
         self.sums.clear();
@@ -252,7 +252,8 @@ impl BoostedTrees {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
         let players = players(self.trees.iter().flatten());
-        // If few players occur in all trees together, products become masks before they are merged.
+        // If all trees together split on few players, the products of all trees are merged as masks, which is
+        // faster.
         if players.len() <= MASK_BITS {
             self.add_spectrum(&self.trees, &players, &mut found);
         } else {
@@ -265,7 +266,7 @@ impl BoostedTrees {
         spectrum
     }
 
-    /// Adds the Walsh coefficients of trees that split on no other than the given players.
+    /// Adds the Walsh coefficients of trees that only split on the given players.
     fn add_spectrum(&self, trees: &[Vec<Node>], players: &[u16], found: &mut HashMap<Product, f64>) {
         assert!(players.len() <= MASK_BITS, "at most 64 players have masks, got {}", players.len());
         let mut sums: HashMap<u64, f64> = HashMap::new();
@@ -285,15 +286,15 @@ impl BoostedTrees {
     }
 }
 
-/// Grows trees one after the other, in reused memory.
+/// The state of growing trees one after the other, with memory that is reused.
 struct Grower<'a> {
     rows: &'a Rows,
     boosting: Boosting,
     growth: Growth,
     residuals: Vec<f32>,
-    /// Histograms that are not in use.
+    /// Histograms whose memory can be reused.
     unused: Vec<Histogram>,
-    /// The rows of the second part of a partition.
+    /// A buffer of [`partition`](Self::partition) for the rows with the player.
     second: Vec<u32>,
 }
 
@@ -319,7 +320,7 @@ impl Grower<'_> {
         if is_first_smaller { (smaller, parent) } else { (parent, smaller) }
     }
 
-    /// Makes a node a leaf, and subtracts its value from the residuals of its rows.
+    /// Returns a leaf for a node, and subtracts its value from the residuals of the node's rows, `order`.
     fn finish(&mut self, order: &[u32], histogram: Histogram) -> Node {
         let value = histogram.leaf(self.boosting.rate as f32, &self.growth);
         order.iter().for_each(|&index| self.residuals[index as usize] -= value);
@@ -327,7 +328,8 @@ impl Grower<'_> {
         Node::Leaf(value)
     }
 
-    /// Moves the rows without a player to the front, without changing their order, and returns their number.
+    /// Moves the rows without the player to the front, without changing their order, and returns their
+    /// number.
     fn partition(&mut self, order: &mut [u32], player: u16) -> usize {
         self.second.clear();
         let mut first = 0;
@@ -443,7 +445,7 @@ fn share_leaves(
     }
 }
 
-/// Returns the players that are split on, in order.
+/// Returns the players on which these nodes split, in ascending order.
 fn players<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<u16> {
     let split = |node: &Node| match node {
         Node::Split { player, .. } => Some(*player),
@@ -455,11 +457,11 @@ fn players<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<u16> {
     players
 }
 
-/// Computes the Walsh coefficients of trees in reused memory.
+/// The computation of Walsh coefficients of trees, with memory that is reused.
 #[derive(Default)]
 struct Expansion {
-    /// Masks of players with their coefficients: one list for each finished node, in ascending order, of
-    /// which the last belongs to the node that was finished last.
+    /// The coefficients of finished nodes whose parents are not finished: one list of masks of players and
+    /// coefficients for each node, in ascending order of masks. The list of the last node comes last.
     terms: Vec<(u64, f64)>,
     alone: Vec<(u64, f64)>,
     signed: Vec<(u64, f64)>,
@@ -494,8 +496,8 @@ impl Expansion {
     }
 }
 
-/// Calls `receive` with each mask in two sorted lists, in order, and its coefficients in both; 0 if it is
-/// missing.
+/// Calls `receive` with each mask in two sorted lists, in order, and with its coefficients in both lists. A
+/// missing coefficient is 0.
 fn merge(left: &[(u64, f64)], right: &[(u64, f64)], mut receive: impl FnMut(u64, f64, f64)) {
     let (mut i, mut j) = (0, 0);
     while i < left.len() && j < right.len() {

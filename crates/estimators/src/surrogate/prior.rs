@@ -37,7 +37,7 @@ pub(crate) struct Signs {
     pub(crate) players: usize,
     pub(crate) rows: usize,
     pub(crate) entries: Vec<f64>,
-    /// The same signs player by player, for products of players.
+    /// The same signs, players × rows, for products of players.
     by_player: Vec<f64>,
 }
 
@@ -128,8 +128,8 @@ impl Smooth {
             .collect()
     }
 
-    /// Returns the covariances for −n, −n + 2, …, n as the sum of signs, if they depend on this sum alone:
-    /// if all players have the relevance 1.
+    /// Returns the covariances for the sums of signs −n, −n + 2, …, n. Returns `None` if they do not only
+    /// depend on this sum, i.e. unless all players have the relevance 1.
     fn by_sum_of_signs(&self) -> Option<Vec<f64>> {
         let n = self.relevance.len();
         let mut e = vec![0.0; self.order + 1];

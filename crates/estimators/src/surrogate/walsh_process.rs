@@ -1,29 +1,31 @@
-//! A Gaussian process on coalitions with a relevance for each player: the prior in which the variance of a
-//! product of players is the product of their relevances.
+//! A Gaussian process on coalitions with a relevance ρ_i for each player: the variance of a product of
+//! players is the product of their relevances.
 //!
 //! ```text
 //! v(S) = Σ_T β_T χ_T(S),    Var β_T ∝ Π_{i ∈ T} ρ_i
 //! Cov(v(S), v(S')) ∝ Π_i (1 + ρ_i x_i x'_i) ∝ exp(−Σ_{i ∈ S Δ S'} ℓ_i),    ρ_i = tanh(ℓ_i / 2)
 //! ```
 //!
-//! The covariance is an exponential function of a weighted Hamming distance. Products of all orders have
-//! positive variances, and no product is enumerated.
+//! The covariance is an exponential function of a weighted Hamming distance, with the weights ℓ_i. Products
+//! of all orders have positive variances, but no product needs to be enumerated.
 //!
 //! # Values
 //!
-//! A semivalue with the mixing measure μ is an integral of products, one factor for each other player:
+//! The covariance of a semivalue with the mixing measure μ is an integral of products with one factor for
+//! each other player:
 //!
 //! ```text
 //! Cov(φ_i(v), v(S)) = x_i (1 − e_i) ∫ Π_{j ≠ i} u_j(t) dμ(t),    e_j = exp(−ℓ_j)
 //! u_j(t) = t + (1 − t) e_j for j ∈ S, and t e_j + (1 − t) for j ∉ S
 //! ```
 //!
-//! It is computed exactly, by a quadrature rule for polynomials of degree n − 1.
+//! A quadrature rule for polynomials of degree n − 1 computes the integral exactly.
 //!
 //! # Relevances
 //!
-//! The ℓ_i and the variance ν of the noise maximize the restricted likelihood of the process next to a free
-//! linear model. A weak prior keeps them similar: `ln ℓ_i` has the standard deviation 2 around their mean.
+//! The ℓ_i and the variance ν of the noise maximize the restricted likelihood of the sum of the process and a
+//! free linear model, times a weak prior that keeps the ℓ_i similar: the `ln ℓ_i` have a standard deviation
+//! of 2 around their mean.
 
 use apportion_games::Cancellation;
 use apportion_solvers::{Kriging, add_cross_products, minimize};
@@ -35,7 +37,7 @@ use super::prior::Signs;
 const LENGTHS: (f64, f64) = (-6.3, 0.84);
 /// The bounds of ln ν, relative to the variance of the process.
 const NOISE: (f64, f64) = (-14.0, 4.0);
-/// The variance of ln ℓ_i around their mean, and of this mean.
+/// The variance of the ln ℓ_i around their mean, and of this mean around the start, in the prior.
 const SPREAD: f64 = 4.0;
 /// The maximum number of steps of the maximization.
 const STEPS: usize = 30;
@@ -57,7 +59,7 @@ impl WalshProcess {
     /// `signs`. All outputs have the same relevances.
     pub(crate) fn learn(signs: &Signs, targets: &[f64], outputs: usize) -> (Self, f64) {
         let n = signs.players;
-        // The start corresponds to a mean distance of two units, at which coalitions are still correlated.
+        // At the start, the mean distance of two coalitions is at most 2, so they are still correlated.
         let mean = (4.0 / n as f64).min(0.25).ln();
         let mut start = vec![mean; n];
         start.push(-4.0);
@@ -88,8 +90,8 @@ impl WalshProcess {
         exponents
     }
 
-    /// Returns the covariances of the `value` of each player with the coalitions, players × rows; `None` for
-    /// values without a mixing measure.
+    /// Returns the covariances of the `value` of each player with the values of the coalitions, players ×
+    /// rows. Returns `None` for semivalues without a mixing measure.
     pub(crate) fn with_values(&self, rows: &Signs, value: &Semivalue) -> Option<Vec<f64>> {
         let (n, m) = (rows.players, rows.rows);
         let rule = value.rule(n.saturating_sub(1))?;
@@ -153,8 +155,8 @@ fn negative_ln_posterior(
     let mut gradient = vec![0.0; n + 1];
     gradient[n] = noise * derivative.iter().step_by(m + 1).sum::<f64>();
     derivative.iter_mut().zip(&kernel).for_each(|(entry, kernel)| *entry *= kernel);
-    // Each covariance decreases by the fraction ℓ_i per unit of ln ℓ_i if exactly one of the coalitions
-    // contains player i, i.e. with the factor (1 − x_i x'_i)/2.
+    // The derivative of the logarithm of a covariance with respect to ln ℓ_i is −ℓ_i if exactly one of the
+    // two coalitions contains player i, otherwise 0: −ℓ_i (1 − x_i x'_i)/2.
     let mut products = vec![0.0; m * n];
     add_cross_products(&derivative, &signs.entries, (m, n), &mut products);
     let total: f64 = derivative.iter().sum();

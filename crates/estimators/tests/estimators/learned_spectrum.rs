@@ -188,7 +188,8 @@ fn it_is_made_for_the_values_that_it_computes_alone() {
     assert!(!builds(Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap()));
 }
 
-/// Returns values that are not functions of the odd part, and the method without a prior on the same sample.
+/// Returns values that do not only depend on the odd part, and for each the method without a prior that has
+/// the same sample.
 fn other_values() -> Vec<(Semivalue, Box<dyn Estimator>)> {
     let banzhaf = |p: f64| -> (Semivalue, Box<dyn Estimator>) {
         let value = Semivalue::weighted_banzhaf(p).unwrap();
@@ -223,7 +224,7 @@ fn other_values_of_smooth_games_have_smaller_errors_and_intervals_that_cover() {
         let truth = enumerate(&game, value.clone()).unwrap().values;
         let method = LearnedSpectrum::for_value(value.clone()).unwrap();
         let (ours, others) = (error(&method, &game, &truth, 220, 9), error(&*plain, &game, &truth, 220, 9));
-        // Pairs are left to the plain method.
+        // For samples of pairs, the result is that of the plain method.
         let are_pairs = value == Semivalue::weighted_banzhaf(0.45).unwrap();
         assert!(ours < 0.7 * others || are_pairs && ours == others, "{value:?}: {ours} {others}");
         let mut held = 0;
@@ -277,7 +278,7 @@ fn other_values_of_many_players_are_estimated_within_the_budget() {
     let game = SumOfUnanimity::random(70, 140, 3, 1);
     let value = Semivalue::beta_shapley(4.0, 1.0).unwrap();
     let method = LearnedSpectrum::for_value(value.clone()).unwrap();
-    // The last budget is above the number of coalitions from which the process is fitted.
+    // The last budget exceeds the maximum number of coalitions to which the process is fitted.
     for budget in [71, 75, 350, 2500] {
         let found = method.estimate(&game, budget, 1).unwrap();
         assert!(found.evaluations <= budget && found.values.iter().all(|value| value.is_finite()));

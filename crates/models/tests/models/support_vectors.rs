@@ -8,7 +8,7 @@ fn read(name: &str) -> Result<Option<SupportVectorMachine>, ModelError> {
     SupportVectorMachine::from_bytes(&content(&format!("onnx/support_vectors/{name}.onnx")))
 }
 
-/// Computes the function from the arrays.
+/// Computes the function of the machine from its arrays.
 fn value(machine: &SupportVectorMachine, row: &[f64]) -> f64 {
     let vectors = machine.vectors.chunks_exact(machine.features).zip(&machine.coefficients);
     let terms = vectors.map(|(vector, coefficient)| {

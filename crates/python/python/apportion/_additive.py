@@ -1,9 +1,9 @@
-"""Additive models: sums of functions of single features and of a few interactions, whose values are exact
-after few evaluations.
+"""Additive models: sums of functions of single features and of a few sets of features (interactions). Their
+values are exact after few evaluations.
 
-A model is declared additive with an option, or recognized by its class: naive Bayes and discriminant analysis
-of scikit-learn, explainable boosting machines of interpret, and generalized additive models of pygam. A
-recognized model whose predictions are not such a sum is called like any other function.
+A model is declared additive with the option `additive`, or recognized by its class: naive Bayes and
+discriminant analysis of scikit-learn, explainable boosting machines of interpret, and generalized additive
+models of pygam. A recognized model whose predictions are not such a sum is called like any other function.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The classes of naive Bayes classifiers of scikit-learn.
 _NAIVE_BAYES = ("GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB")
-# The transformers of scikit-learn that transform every column on its own and keep their order.
+# The transformers of scikit-learn that transform each column separately and keep the order of the columns.
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "PowerTransformer",
             "QuantileTransformer")
 # The maximum number of rows of the background whose predictions are compared with the sum of the terms.
@@ -35,9 +35,9 @@ _ROWS = 5
 class Structure:
     """The interactions of a recognized model.
 
-    methods: the methods of the model whose results are sums of its terms.
-    interactions: the features of each term with several features, by number.
-    names: the names of these features, if the model stores them.
+    methods: the methods of the model whose results are sums of terms.
+    interactions: for each term of several features, the numbers of these features.
+    names: the names of all features, if the model stores them.
     """
 
     def __init__(self, methods: Sequence[str], interactions: list[list[int]],
@@ -45,8 +45,8 @@ class Structure:
         self.methods, self.interactions, self.names = methods, interactions, names
 
     def numbered(self, names: Sequence[str]) -> list[list[int]] | None:
-        """Returns the interactions by the numbers of the columns of a table with these names, which may have
-        another order; None if the table lacks columns.
+        """Returns the interactions as numbers of the columns of a table, given the names of its columns. The
+        table may have another order. Returns None if it lacks columns.
         """
         if self.names is None or not set(self.names) <= set(names):
             features = {feature for members in self.interactions for feature in members}
@@ -72,7 +72,7 @@ def owned(given: Additive) -> bool | list[list[Any]] | None:
 
 
 def declared(given: bool | list[list[Any]] | None, names: Sequence[str]) -> list[list[int]] | None:
-    """Returns the declared interactions by numbers of features; None if nothing is declared."""
+    """Returns the declared interactions with numbers of features; None without a declaration."""
     if given is None or given is False:
         return None
     if given is True:
@@ -89,8 +89,8 @@ def structure(model: Model) -> Structure | None:
 
 
 def check(function: Function, interactions: list[list[int]], rows: Numbers, workers: _core.Pool) -> None:
-    """Raises ModelError if the predictions of a function for some of these rows are not sums of the terms. A
-    single prediction may equal the sum because the effects of interactions cancel each other.
+    """Raises ModelError if the predictions of a function for some of these rows are not sums of the terms.
+    Several rows are compared, because the effects of undeclared interactions may cancel each other in one.
     """
     assert function.outputs is not None
     places = np.unique(np.linspace(0, len(rows) - 1, min(_ROWS + 1, len(rows))).astype(int))

@@ -15,7 +15,7 @@ _Choice = TypeVar("_Choice", bound=str)
 
 # The maximum number of characters of a value that a message quotes.
 _MAX_LETTERS = 60
-# The maximum difference of two answers for the same input, relative to the largest answer: libraries may sum
+# The maximum difference of two results for the same input, relative to the largest result: libraries may sum
 # in 32 bits, in any order.
 _ROUNDING = 1e-6
 
@@ -38,8 +38,7 @@ def shown(given: Any) -> str:
 
 
 def is_repeated(first: Numbers, again: Numbers) -> bool:
-    """Returns whether two arrays of answers for the same input are equal up to rounding. Missing answers are
-    equal.
+    """Returns whether two arrays of results for the same input are equal up to rounding. NaN equals NaN.
     """
     if first.shape != again.shape:
         return False

@@ -115,10 +115,10 @@ class Explainer:
         (default False: their value is 0 without any evaluation).
     additive: True if the output of a function is a sum of functions of single features, or a list of
         interactions, such as [("age", "sex")], if it also contains functions of several features. In the
-        marginal game, exact values then take 2 evaluations, one for each feature, and one for each pair; a
-        prediction that is not the sum of these terms is an error. Default None: naive Bayes and discriminant
-        analysis of scikit-learn, explainable boosting machines of interpret and models of pygam are
-        recognized. False for models that are called like any other function.
+        marginal game, exact values then take 2 evaluations, one for each feature, and one for each pair. A
+        prediction that is not the sum of these terms is an error. With None (the default), naive Bayes and
+        discriminant analysis of scikit-learn, explainable boosting machines of interpret and models of pygam
+        are recognized. With False, they are called like any other function.
     threads: the number of threads, 0 for one per core (default None: as `set_threads` specifies).
     progress: True for a progress bar of tqdm (default False), or a function that is called with the number of
         finished rows and the evaluations of the next one.
@@ -285,10 +285,10 @@ class Explainer:
         y: the targets of the rows, for model_output="log_loss" (default None).
         interactions: whether interactions of all pairs are computed, of shape (n_rows, n_features,
             n_features) (default False). True or "index" for the interaction index of the solution concept:
-            exact for trees, linear models and kernel machines, and for functions whose coalitions are all
-            within the budget, else estimates with std_errors (Shapley and Banzhaf). "remainder" for the
-            convention of shap, in which the rows of a matrix add up to the values: for trees, linear models
-            and kernel machines.
+            exact for trees, linear models, kernel machines and additive models, and for functions if the
+            budget covers all coalitions; otherwise estimates with std_errors (Shapley and Banzhaf).
+            "remainder" for the convention of shap, in which the rows of a matrix add up to the values: for
+            trees, linear models and kernel machines.
         threads: the number of threads of this call (default None: that of the explainer).
         progress: the progress bar of this call (default None: that of the explainer).
         checkpoint: the path of a file that stores the finished rows and the evaluations of the current one,
@@ -700,7 +700,7 @@ class Explainer:
         return _core.Explainer.of_kernel_machine(self._kernels.machine, of_engine, absent, self._weights)
 
     def _terms(self, function: Function, names: Sequence[str], absent: Numbers) -> list[list[int]] | None:
-        """Returns the interactions of an additive model, by number; None if the model is not additive."""
+        """Returns the interactions of an additive model, as numbers of features; None for other models."""
         found, workers = self._structure, pool(self.threads)
         is_used = self._game_for(None) == "marginal" and self._asked["method"] in ("auto", "additive")
         if found is None:

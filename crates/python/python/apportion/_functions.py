@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The maximum number of rows of one call of a check.
 _ROWS = 4096
-# The relative tolerances for predictions of the same rows by different calls, in 64 and in 32 bits.
+# The relative tolerances for predictions of the same rows in different calls, in 64 and in 32 bits.
 _TOLERANCE = 1e-6
 _TOLERANCE_OF_SINGLE = 1e-4
 

@@ -23,7 +23,7 @@ _TOLERANCE = 1e-9
 
 
 class _Kernel(NamedTuple):
-    """A kernel by its name in the engine, with the rate of each feature. `shape` is the parameter alpha of a
+    """A kernel with its name in the engine and the rate of each feature. `shape` is the parameter alpha of a
     rational quadratic kernel, or nu of a Matérn kernel. The kernel is multiplied by `factor`.
     """
 
@@ -193,8 +193,8 @@ def _of_process(model: Model) -> FittedKernels | None:
 
 
 def _summands(kernel: Any, features: int) -> list[_Kernel] | None:
-    """Returns a kernel of a Gaussian process as a sum of kernels with factors, for rows that are not training
-    rows; None for other kernels.
+    """Returns a kernel of a Gaussian process as a sum of kernels of the engine with factors, for rows that
+    are not training rows; None if that is not possible.
     """
     kind = _kind(kernel)
     if kind == "WhiteKernel":
@@ -221,8 +221,8 @@ def _summands(kernel: Any, features: int) -> list[_Kernel] | None:
 
 
 def _product(one: _Kernel, other: _Kernel) -> _Kernel | None:
-    """Returns the product of two kernels, if it is a kernel of the engine: the product of two RBF kernels, or
-    of any kernel and a constant.
+    """Returns the product of two kernels if it is a kernel of the engine: the product of two RBF kernels, or
+    of any kernel and a constant. Returns None for other products.
     """
     if one.name == "rbf" and (other.name == "rbf" or not one.rates.any()):
         one, other = other, one

@@ -36,8 +36,8 @@ class Game:
         present, to an array of shape (n_coalitions,) or (n_coalitions, n_outputs).
     players: the number of players, or their names.
 
-    Two values of the same coalition may differ by rounding, such as sums of several threads or of a GPU, by
-    at most 1e-6 of the largest value of the empty and the grand coalition.
+    Values of the same coalition in two calls may differ by rounding errors, e.g. if several threads or a GPU
+    compute sums: by at most 1e-6 of the larger of the values of the empty and the grand coalition.
 
     Raises ModelError if `value` is not a function of this kind, and UsageError for invalid players.
 

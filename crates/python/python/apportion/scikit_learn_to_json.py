@@ -1357,13 +1357,13 @@ def double(keys):
     return np.where(keys < 0, -np.abs(keys).view(np.float64), np.abs(keys).view(np.float64))
 
 
-# The maximum number of thresholds that are searched with many numbers at once.
+# The maximum number of thresholds for which each call of the pipeline tries many numbers per threshold.
 MANY_THRESHOLDS = 500
 
 
 def keys_between(low, high, bits):
-    """Returns increasing keys above `low` and below `high`, of shape (len(low), 2^bits - 1). Keys are
-    repeated if there are fewer; they equal `low` if there are none.
+    """Returns increasing keys above `low` and below `high`, of shape (len(low), 2^bits - 1). If there are
+    fewer keys, the last one is repeated; if there are none, all are `low`.
     """
     step = np.maximum((high >> bits) - (low >> bits), 1)
     keys, key = [], low
@@ -1384,12 +1384,12 @@ def boundaries(view, width, table, wanted):
     threshold = {column: np.array([threshold for _, threshold in listed]) for column, listed in pairs.items()}
     low = {column: np.full(len(listed), -KEY_OF_INFINITY) for column, listed in pairs.items()}
     high = {column: np.full(len(listed), KEY_OF_INFINITY) for column, listed in pairs.items()}
-    # A call of the pipeline takes as long as hundreds of its rows, so that few thresholds are searched with
-    # many numbers at once.
+    # The fixed cost of a call of the pipeline equals the cost of hundreds of rows. If there are few
+    # thresholds, each call therefore tries many numbers per threshold.
     bits = 4 if sum(map(len, pairs.values())) <= MANY_THRESHOLDS else 1
     while any((high[column] - 1 > low[column]).any() for column in pairs):
         between = {column: keys_between(low[column], high[column], bits) for column in pairs}
-        # If both ends have met, the keys are the lower end, which may be infinite and is not used.
+        # If both ends have met, all keys are the lower end, which may be infinite. They are not used.
         tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0).ravel()
                  for column, keys in between.items()}
         values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ()))

@@ -4,21 +4,21 @@
 //!
 //! A game is a sum of functions of single players and of the interactions R_1 … R_p if and only if its Möbius
 //! coefficients are zero except for the empty coalition, single players and subsets of the interactions. All
-//! of these coefficients follow from the values of the same coalitions,
+//! of these coefficients follow from the values of the same coalitions:
 //!
 //! ```text
-//! m(R) = Σ_{S⊆R} (−1)^{|R|−|S|} v(S),
+//! m(R) = Σ_{S⊆R} (−1)^{|R|−|S|} v(S)
 //! ```
 //!
-//! which are 1 + n + p evaluations for p pairs, instead of 2^n. The value of all players is evaluated as
-//! well. It must be the sum of all coefficients, up to rounding errors; otherwise, the game is not such a
-//! sum.
+//! This takes 1 + n + p evaluations for n players and p pairs, instead of 2^n. The value of the coalition of
+//! all players is evaluated as well. It must be the sum of all coefficients, up to rounding errors;
+//! otherwise, the game is not such a sum.
 //!
-//! The marginal game of a model is linear in the model, and the game of a function of the features in R has
-//! the players in R. Therefore, the interactions of the game are those of the model, for example of a
-//! generalized additive model (Bordt and von Luxburg, *From Shapley values to generalized additive models and
-//! back*, 2023). In a conditional game, features that the function does not use are informative about those
-//! in R, so the interactions of the model say nothing about the game.
+//! The marginal game of a model is linear in the model, and the game of a function of the features in R only
+//! depends on the players in R. Therefore, the interactions of the game are those of the model, for example
+//! of a generalized additive model (Bordt and von Luxburg, *From Shapley values to generalized additive
+//! models and back*, 2023). In a conditional game, features that the function does not use are informative
+//! about those in R, so the interactions of the model do not determine those of the game.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ use crate::attributions::Attributions;
 use crate::error::ValueError;
 use crate::value::Value;
 
-/// Maximum number of coefficients, counted once for each interaction that contains them.
+/// Maximum number of coefficients. A coefficient counts once for each interaction that contains its players.
 const MAX_COEFFICIENTS: usize = 1 << 24;
 
 /// Approximate memory of a coalition as a key, in addition to its bits.
@@ -70,8 +70,8 @@ pub struct AdditiveTerms {
     /// The coalitions whose coefficients may differ from zero: the empty one, single players, and the subsets
     /// of interactions.
     coalitions: Coalitions,
-    /// For each player and each interaction, the places of its subsets among the coalitions, in the order of
-    /// their masks.
+    /// For each single player and each interaction, the indices of its subsets in `coalitions`, in the order
+    /// of their masks.
     subsets: Vec<Vec<usize>>,
     /// Whether one of the coalitions contains all players.
     has_full: bool,
@@ -83,9 +83,9 @@ impl AdditiveTerms {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] if there are no players, if an interaction has a player at or above `players`, or
-    /// if the memory does not suffice;
-    /// [`ValueError::TooManyTerms`] for more than 2^24 coefficients.
+    /// [`ValueError::Game`] if there are no players, if an interaction contains a player that is not below
+    /// `players`, or if the memory does not suffice; [`ValueError::TooManyTerms`] for more than 2^24
+    /// coefficients.
     pub fn new(
         players: usize,
         interactions: impl IntoIterator<Item = impl AsRef<[usize]>>,
@@ -108,8 +108,8 @@ impl AdditiveTerms {
         Self::for_players(players, &alone, checked)
     }
 
-    /// Returns the terms without the players in `null_players`, which affect no value, so that coalitions
-    /// with them are not evaluated.
+    /// Returns the terms without the players in `null_players`, which do not affect any coalition value.
+    /// Coalitions that contain them are then not evaluated, except the coalition of all players.
     ///
     /// # Panics
     ///
@@ -129,7 +129,7 @@ impl AdditiveTerms {
         Self::for_players(players, &left(&alone), interactions)
     }
 
-    /// Creates the terms of the players in `alone` and of interactions, whose members are sorted.
+    /// Creates the terms of the single players in `alone` and of `interactions`, whose members are sorted.
     fn for_players(
         players: usize,
         alone: &[usize],
@@ -144,7 +144,7 @@ impl AdditiveTerms {
             let (interactions, max) = (interactions.len(), MAX_COEFFICIENTS);
             return Err(ValueError::TooManyTerms { interactions, largest, max });
         }
-        // There are three copies of the coalitions, and one of their members as keys.
+        // The coalitions are stored three times, and their members once more as keys.
         let each = 3 * 8 * words_for(players) + BYTES_OF_KEY;
         let bytes = memory::product([coefficients.unwrap_or(MAX_COEFFICIENTS), each]);
         let what = || format!("the terms of an additive game of {players} players");
@@ -178,7 +178,7 @@ impl AdditiveTerms {
         self.coalitions.players()
     }
 
-    /// Returns the number of coalitions that are evaluated: for p pairs of distinct players, 2 + n + p.
+    /// Returns the number of coalitions that are evaluated: n + p + 2 for n players and p different pairs.
     pub fn evaluations(&self) -> usize {
         self.coalitions.len() + usize::from(!self.has_full)
     }
@@ -208,7 +208,7 @@ impl AdditiveTerms {
         value.check(self.players())?;
         let (transform, full) = self.evaluate(&game)?;
         let mut found = transform.attributions(value)?;
-        // The value itself has smaller rounding errors than the sum of the terms.
+        // The evaluated v(N) has smaller rounding errors than the sum of the terms.
         found.predictions = full;
         Ok(found)
     }

@@ -245,11 +245,11 @@ impl Interactions {
         self.matrix_of(0.5)
     }
 
-    /// Returns the [`matrix_of_halves`](Self::matrix_of_halves) with the halves of all pairs of a player
-    /// subtracted from its entry on the diagonal, so that each row sums to the index of its player.
+    /// Returns the [`matrix_of_halves`](Self::matrix_of_halves), in which the other entries of each row are
+    /// subtracted from the entry on the diagonal. Each row then sums to the index of its player.
     ///
-    /// For the index of a semivalue, this is the matrix that tree methods return with `Diagonal::Remainder`:
-    /// each row sums to the value of the player.
+    /// For the interaction index of a semivalue, each row sums to the value of the player. Tree methods
+    /// return the same matrix with `Diagonal::Remainder`.
     pub fn matrix_of_remainders(&self) -> Attributions {
         let (players, outputs) = (self.players(), self.outputs());
         let mut matrix = self.matrix_of_halves();

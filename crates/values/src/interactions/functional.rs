@@ -32,7 +32,8 @@ impl Functional {
         Self::Sum { terms: vec![IndexIntegral { coefficient: 1.0, derivative: 0, measure }], known: None }
     }
 
-    /// Returns L for polynomials of at most this degree as a sum of integrals; `None` for weights by size.
+    /// Returns the functional as a sum of integrals that is exact for polynomials of at most this degree;
+    /// `None` for weights by size.
     pub(super) fn integrals(&self, max_degree: usize) -> Option<Vec<IndexIntegral>> {
         match self {
             Self::Sum { known: Some((degree, measure)), .. } if max_degree <= *degree => {

@@ -218,8 +218,8 @@ impl Game for MoebiusTransform {
         self.outputs
     }
 
-    /// Writes the sums of the coefficients of the terms that are subsets of each coalition. Takes a step for
-    /// each term and coalition.
+    /// Computes the value of each coalition: the sum of the coefficients of the terms that are subsets of the
+    /// coalition. Takes a step for each pair of a term and a coalition.
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         for (coalition, sums) in batch.iter().zip(out.chunks_exact_mut(self.outputs)) {
             sums.fill(0.0);

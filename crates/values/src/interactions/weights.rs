@@ -217,8 +217,8 @@ impl IndexWeights {
 
     /// Returns the functional L_k, with k = `size`, as a sum of integrals that is exact for polynomials of
     /// degree n − k: `M_k(a, b) = L_k(t^a (1 − t)^b) = Σ c ∫ f^(j)/j! dμ` with f = t^a (1 − t)^b. For a game
-    /// whose multilinear extension has a closed form, the index is therefore a sum of quadratures. The
-    /// measure of a semivalue by size is this semivalue, which has no [quadrature
+    /// whose multilinear extension has a closed form, the index is therefore a sum of quadratures. For a
+    /// semivalue with weights by size, the measure is this semivalue, which has no [quadrature
     /// rule](Semivalue::rule). Returns `None` for joint Shapley values.
     ///
     /// ```

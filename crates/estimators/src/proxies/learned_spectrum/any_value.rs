@@ -1,32 +1,34 @@
-//! Values that are not functions of the odd part: weighted Banzhaf values, Beta-Shapley values and mixtures.
+//! Values that do not only depend on the odd part of the game: weighted Banzhaf values, Beta-Shapley values
+//! and mixtures.
 //!
-//! The sample, and the *plain* estimate, are those of the method without a prior: Kernel Banzhaf without
-//! replacement for weighted Banzhaf values, and regression-adjusted maximum sample reuse for all others. A
-//! [`WalshProcess`] next to a free linear model is fitted to the same coalitions, and its posterior mean has
+//! The sample and the *plain* estimate are those of a method without a prior: Kernel Banzhaf without
+//! replacement for weighted Banzhaf values, and regression-adjusted maximum sample reuse for all others. The
+//! sum of a free linear model and a [`WalshProcess`] is fitted to the same coalitions. Its posterior mean has
 //! the value
 //!
 //! ```text
 //! φ̃_i = 2 b_i + Σ_k Cov(φ_i, v(S_k)) (Q y)_k
 //! ```
 //!
-//! for the coefficients b of the signs and the matrix Q of [`Kriging`]. The process is used for an output if
-//! its leave-one-out residuals are clearly smaller than those of a linear model. Both residuals have the
-//! weights with which they contribute to the variance of the plain estimate.
+//! for the coefficients b of the signs, the values y_k of the coalitions S_k, and the matrix Q of
+//! [`Kriging`]. The process is used for an output if its leave-one-out residuals are clearly smaller than
+//! those of a linear model. Both are weighted as in the variance of the plain estimate.
 //!
 //! # Correction
 //!
-//! φ̃ is biased if the game is not smooth. The plain method R, applied to the remainders of the process,
-//! measures the bias, as in [proxy-residual regression](crate::ProxyResidual):
+//! φ̃ is biased if the game is not smooth. The plain method R, applied to the game minus the predictions of
+//! the process, measures the bias, as in [proxy-residual regression](crate::ProxyResidual):
 //!
 //! ```text
 //! D = R(v − ĝ) − φ̃
 //! ĝ(S_k) = g_{−k}(S_k) − g(∅) − Σ_{i ∈ S_k} φ_i(g_{−k}),    φ_i(g_{−k}) = φ̃_i − G_ik r_k
 //! ```
 //!
-//! where g is the posterior mean, g_{−k} the one without coalition k, r_k its leave-one-out residual, and
-//! G_ik the derivative of φ̃_i with respect to v(S_k). Since φ(ĝ) = 0, R(v − ĝ) has no bias from the process,
-//! but the variance V_D of the remainders. If D is as small as its errors, it only adds noise. With the
-//! squared bias estimated by ‖D‖² − tr V_D, the mean squared error of φ̃ + λ D is smallest for
+//! where g is the posterior mean, g_{−k} the one without coalition k, r_k the leave-one-out residual of this
+//! coalition, and G_ik the derivative of φ̃_i with respect to v(S_k). Since φ(ĝ) = 0, R(v − ĝ) has no bias
+//! from the process. Its variances V_D are those of the plain method for the remainders v − ĝ. If D is as
+//! small as its errors, it only adds noise. With the squared bias estimated by ‖D‖² − tr V_D (tr is the sum
+//! of the variances), the mean squared error of φ̃ + λ D is smallest for
 //!
 //! ```text
 //! λ = max(0, 1 − tr V_D / ‖D‖²)
@@ -36,17 +38,18 @@
 //!
 //! # Errors
 //!
-//! As for Shapley values, φ̃ is linear in the values once the prior is fixed, and has the variances `V_i =
-//! Σ_k f_k (G_ik r_k)²`. The errors of φ̃ + λ D are `(1 − λ)² V + λ V_D`: the squared bias that remains is (1
-//! − λ) λ tr V_D. A bias that D does not show has about the size of its errors, so a part of tr V_D is added,
-//! too.
+//! As for Shapley values, φ̃ is linear in the coalition values once the prior is fixed. It has the variances
+//! `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability. The squared errors of
+//! φ̃ + λ D are `(1 − λ)² V + λ V_D`. They include the remaining squared bias, `(1 − λ) λ tr V_D`. A bias
+//! that D does not show has about the size of the errors of D, so a part of tr V_D is added, too.
 //!
 //! # Safeguards
 //!
-//! The plain estimate is unbiased, with the variances V_R, so its difference from φ̃ + λ D measures the bias
-//! of the latter. If it exceeds a quantile of `F tr V_R`, or if tr V_D is not clearly below tr V_R, the plain
-//! estimate is kept: the result is then identical to that of the method without a prior. Otherwise, the
-//! excess of the squared difference over tr V_R is added to the errors.
+//! The plain estimate is unbiased and has the variances V_R, so its difference from φ̃ + λ D measures the
+//! bias of the latter. The plain estimate is kept if the squared norm of this difference exceeds tr V_R times
+//! a quantile of Fisher's F distribution, or if tr V_D is not clearly below tr V_R. The result is then
+//! identical to that of the method without a prior. Otherwise, the excess of the squared norm over tr V_R is
+//! added to the squared errors.
 
 use std::collections::HashMap;
 
@@ -72,22 +75,25 @@ const MAX_ROWS: usize = 2000;
 const MAX_PLAYERS: usize = 256;
 /// The minimum number of coalitions in excess of the columns of the linear model.
 const MIN_SPARE: usize = 8;
-/// The relevances are learned from at most this number of coalitions, or from this number per player.
+/// The maximum number of coalitions from which the relevances are learned: the first number, or the second
+/// number per player if that is more.
 const LEARNED: (usize, usize) = (220, 3);
-/// The noise of v(∅) and v(N), relative to that of other coalitions: they are not drawn at random.
+/// The variance of the noise of v(∅) and v(N), relative to that of other coalitions. It is small because
+/// these two coalitions are not drawn at random.
 const NOISE_OF_ENDS: f64 = 1e-6;
 
-/// The maximum of tr V_D, relative to the variance of the plain estimate. A larger variance shows that the
-/// process does not predict what matters for the value, e.g. in voting games.
+/// The maximum of tr V_D, relative to tr V_R. A larger variance shows that the process does not predict the
+/// part of the game that determines the value, e.g. in voting games.
 const MAX_NOISE: f64 = 0.5;
 /// The error probability of the test whether the corrected and the plain estimate contradict each other. With
-/// 5%, errors of conjunctions are up to 2.7 times those of the plain estimate; with 25%, at most 1.5 times,
-/// and the errors of smooth games grow from 0.18 to 0.25 of those of the plain estimate.
+/// 5%, squared errors of conjunctions are up to 2.7 times those of the plain estimate, and squared errors of
+/// smooth games are 0.18 times those of the plain estimate. With 25%, the factors are 1.5 and 0.25.
 const DISAGREEMENT: f64 = 0.25;
-/// The squared bias that D does not detect, relative to tr V_D.
+/// The assumed squared bias that D does not show, relative to tr V_D.
 const UNDETECTED: f64 = 0.5;
 
-/// The method without a prior; its standard errors are always estimated, because the choice depends on them.
+/// The method without a prior. Its standard errors are always estimated, because the choice between both
+/// estimates depends on them.
 enum Plain {
     Regression(KernelBanzhaf),
     Reuse(MaximumSampleReuse),
@@ -146,8 +152,8 @@ impl AnyValue<'_> {
         let joined = self.value.size_distribution(n);
         let sample = plain.sample(joined.clone(), n, budget, seed)?;
         let mut chosen = vec![name; outputs];
-        // Without one coalition, the other one of its pair still predicts it, so residuals would be too
-        // small.
+        // In a sample of pairs, the other coalition of the pair helps to predict a coalition that is left
+        // out, so the leave-one-out residuals would be too small.
         if sample.pairing() == Pairing::Unpaired && can_fit(n, sample.coalitions().len()) {
             let mut evaluations = Evaluations::begin(&game)?;
             let values = evaluations.values(sample.coalitions())?;
@@ -180,7 +186,7 @@ impl AnyValue<'_> {
     }
 }
 
-/// Returns the memory for the covariances of the coalitions and for their influences on the values.
+/// Returns the number of bytes for the covariances of the coalitions and for their influences on the values.
 pub(super) fn memory(players: usize, outputs: usize, budget: usize) -> u128 {
     let rows = if players <= MAX_PLAYERS { budget.min(MAX_ROWS) } else { 0 };
     let columns = players.saturating_add(outputs).saturating_add(1);
@@ -262,9 +268,10 @@ impl ProcessFit {
         Ok(is_undetermined || choice::is_clearly_less(&of_process, &of_linear))
     }
 
-    /// Returns the game v − ĝ on the coalitions of `sample`, with the predictions ĝ for estimating errors
-    /// (`is_unseen`), or for estimating values. The latter are weighted means of g_{−k} and g. The weight of
-    /// g is the inclusion probability, as for [folds](crate::support::folds).
+    /// Returns the game v − ĝ, up to a constant, on the coalitions of `sample`. If `is_unseen`, the
+    /// predictions ĝ are those for estimating errors, from g_{−k}. Otherwise, they are those for estimating
+    /// values, from weighted means of g_{−k} and g. The weight of g is the inclusion probability, as for
+    /// [folds](crate::support::folds).
     fn remainders(&self, sample: &Sample, is_unseen: bool) -> KnownGame {
         let n = self.players;
         let coalitions = sample.coalitions();
@@ -284,10 +291,10 @@ impl ProcessFit {
         KnownGame { players: n, values }
     }
 
-    /// Replaces the values and the errors of an output, unless they contradict the plain estimate, whose
-    /// errors have `degrees_of_plain` degrees of freedom. The results of the plain method for both games of
-    /// [`remainders`](Self::remainders) are used for the correction. Returns whether the values were
-    /// replaced.
+    /// Replaces the plain values and errors of an output with those of the process, unless a safeguard
+    /// keeps the plain estimate, whose errors have `degrees_of_plain` degrees of freedom.
+    /// The correction uses the results of the plain method for both games of
+    /// [`remainders`](Self::remainders). Returns whether the values were replaced.
     fn replace(
         &self,
         explanation: &mut Explanation,
@@ -358,8 +365,8 @@ impl ProcessFit {
         true
     }
 
-    /// Returns the change in each player's value if a unit (a coalition, or a pair) is left out, players ×
-    /// units, and the number of units.
+    /// Returns the change in each player's value if a unit (a coalition or a pair) is left out, players ×
+    /// units, and the number of units. Changes are scaled such that the sums of their squares are variances.
     fn shares(&self, sample: &Sample) -> (Vec<f64>, usize) {
         let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
         let rows = sample.coalitions().len();
@@ -388,8 +395,8 @@ fn inclusion(sample: &Sample, row: usize) -> f64 {
     }
 }
 
-/// A game whose values are known for the coalitions of a sample, ∅ and N. The values of all other coalitions
-/// are zero; they are never evaluated, because the plain method draws the same sample for the same seed.
+/// A game whose values are known for ∅, N and the coalitions of a sample. All other values are zero, and are
+/// never evaluated: for the same seed, the plain method draws the same sample.
 struct KnownGame {
     players: usize,
     values: HashMap<Box<[u64]>, f64>,
@@ -408,8 +415,8 @@ impl Game for KnownGame {
     }
 }
 
-/// Learns the process from evenly spaced coalitions. The last two rows are ∅ and N, which are always
-/// included.
+/// Learns the process, and the variance of its noise, from evenly spaced rows. The last two rows are ∅ and N,
+/// which are always included.
 fn learn(signs: &Signs, targets: &[f64]) -> (WalshProcess, f64) {
     let (fixed, per_player) = LEARNED;
     let most = fixed.max(per_player * signs.players);

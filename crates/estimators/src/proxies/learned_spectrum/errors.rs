@@ -1,4 +1,5 @@
-//! The errors of values from the changes that the coalitions of a sample cause.
+//! The distribution of the errors of values, from the change in the values that each pair of the sample
+//! causes.
 
 use apportion_games::Cancellation;
 use apportion_solvers::add_cross_products;

@@ -40,9 +40,9 @@
 //! | [`fit`] | the regression with a prior |
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
 //! | [`choice`] | the choice of a prior and its strength |
-//! | [`errors`] | the errors of values |
+//! | [`errors`] | the distribution of the errors of values |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
-//! | [`any_value`] | all other semivalues, with a process whose products have relevances |
+//! | [`any_value`] | all other semivalues, from a Gaussian process on coalitions |
 //!
 //! # Sources
 //!
@@ -111,13 +111,14 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 ///
 /// For weighted Banzhaf values, Beta-Shapley values and mixtures, the sample is that of
 /// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement or of
-/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted). A Gaussian process is fitted to it,
-/// in which the variance of a product of players is the product of their relevances. The relevances maximize
-/// the restricted likelihood. The value of its posterior mean is computed in closed form, corrected by the
-/// plain method on its leave-one-out residuals, and used if it predicts clearly better and does not
-/// contradict the plain estimate. Otherwise, the result is that of the plain method. The geometric mean of
-/// the squared errors, relative to the plain method, is about 0.25 for networks, kernels, trees and other
-/// smooth games of 11 players at 5n to 20n. The process is used for up to 256 players and 2000 evaluations.
+/// [`MaximumSampleReuse::adjusted`](crate::MaximumSampleReuse::adjusted), the plain methods. A Gaussian
+/// process is fitted to the sample. Its variance of a product of players is the product of the relevances of
+/// these players, which maximize the restricted likelihood. The value of the posterior mean is computed in
+/// closed form, and corrected by the plain method for the leave-one-out residuals. The result is used if the
+/// process predicts clearly better than a linear model, and if the result does not contradict the plain
+/// estimate. Otherwise, the result is that of the plain method. The geometric mean of the squared errors,
+/// relative to the plain method, is about 0.25 for networks, kernels, trees and other smooth games of 11
+/// players at 5n to 20n. The process is used for up to 256 players and 2000 evaluations.
 ///
 /// # Cost and guarantees
 ///
@@ -146,7 +147,7 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LearnedSpectrum {
-    /// The value to estimate, with a mixing measure; defaults to [`Semivalue::Shapley`].
+    /// The value to estimate, which must have a mixing measure; defaults to [`Semivalue::Shapley`].
     pub value: Semivalue,
     /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
@@ -204,7 +205,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns whether the value is a function of the odd part, so that it is estimated from pairs.
+    /// Returns whether the value only depends on the odd part of the game, so that it is estimated from
+    /// pairs.
     fn is_of_odd_part(&self) -> bool {
         matches!(self.value, Semivalue::Shapley | Semivalue::Banzhaf)
     }
@@ -305,15 +307,15 @@ impl LearnedSpectrum {
     }
 
     /// Returns, for each output, the standard error due to the largest conjunction that the sample missed;
-    /// empty for Shapley values, whose sum contains v(N) − v(∅).
+    /// empty for Shapley values, whose sum is v(N) − v(∅) in any case.
     fn shown_by_ends(&self, ends: &[[f64; 2]], sample: &Sample, is_halved: bool) -> Vec<f64> {
         if self.form() == LeastSquaresForm::SumConstrained {
             return Vec::new();
         }
         let joined = self.value.size_distribution(sample.coalitions().players());
         let missed = MissedConjunction::new(&joined, sample, if is_halved { 0.5 } else { 1.0 });
-        // A pair only shows half of the difference of its residuals: it is assumed to be due to one of its
-        // members.
+        // The residual of a pair is half of the difference between the residuals of its two coalitions. The
+        // whole difference is assumed to be due to one of them.
         ends.iter().map(|[end, largest]| missed.std_error([0.0, 2.0 * end], 2.0 * largest)).collect()
     }
 
@@ -496,7 +498,7 @@ struct Answer {
     directions: Vec<f64>,
     /// The prior that was chosen for each output, as reported.
     chosen: Vec<String>,
-    /// The result of [`residuals_of_ends`]; zeros if there is none.
+    /// The result of [`residuals_of_ends`]; zeros if that is `None`.
     ends: Vec<[f64; 2]>,
 }
 
@@ -615,9 +617,10 @@ impl Answer {
     }
 }
 
-/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest one of
-/// a sampled pair. They are residuals of a regression on single players, because the screens of a prior have
-/// seen N. Returns `None` under a constraint, or if there is no such regression.
+/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest
+/// absolute leave-one-out residual of a sampled pair. They are residuals of a regression on single players,
+/// because the screens of a prior have seen N. Returns `None` under a constraint, or if there is no such
+/// regression.
 fn residuals_of_ends(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Option<Vec<[f64; 2]>> {
     if wanted.is_constrained {
         return None;
@@ -705,7 +708,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "learned spectrum: coalitions as in Leverage SHAP, and a prior on interactions learned from the \
-         sample; for semivalues",
+        "learned spectrum: a regression with a prior on interactions that is learned from the sample; for \
+         all semivalues except weights by size",
         boxed;
 }

@@ -280,8 +280,9 @@ impl Reuse<'_> {
     }
 
     /// Returns, for each output, the standard error due to the largest conjunction that the sample missed,
-    /// given the `residuals` of the linear model, and its residuals for ∅ and N. Without a linear model, the
-    /// model is the mean of the residuals.
+    /// given the `residuals` of the linear model for the sample, and those for ∅ and N. Their mean in the
+    /// sample is subtracted. Without a linear model, they are the gains v(S) − v(∅), so this mean serves as
+    /// the model.
     fn shown_by_ends(&self, residuals: &[f64], empty: &[f64], full: &[f64]) -> Vec<f64> {
         let draws: f64 = self.times().sum();
         (0..self.outputs)

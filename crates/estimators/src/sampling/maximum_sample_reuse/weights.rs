@@ -21,7 +21,7 @@ pub(crate) struct SizeWeights {
     pub(super) empty: [f64; 2],
     /// Whether every coalition with positive weight was certain to be drawn.
     pub(super) complete: bool,
-    /// The effect of the largest conjunctions that the sample misses.
+    /// The contributions of the largest conjunctions that the sample misses.
     pub(super) missed: MissedConjunction,
 }
 

@@ -75,8 +75,8 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Returns the evaluation before the first node, and the columns of the table. The file has `length`
-    /// bytes.
+    /// Returns the state of the evaluation before the first node, and the columns of the table. The file has
+    /// `length` bytes.
     pub(super) fn new(
         graph: &'a GraphProto,
         weights: &'a [TensorProto],

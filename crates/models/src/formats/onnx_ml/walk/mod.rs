@@ -283,7 +283,7 @@ fn unfollowed(what: String) -> ModelError {
     ModelError::Unsupported { what, help: OTHER_WAYS }
 }
 
-/// Returns the error for a value that cannot be evaluated in a graph with `subject`.
+/// Returns the error for a value that cannot be evaluated; `subject` names the model in the graph.
 fn refused(subject: &str, Refusal { operator, name, why }: &Refusal) -> ModelError {
     let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
     match why {

@@ -1,16 +1,17 @@
 //! Support vector machines: the operators `SVMRegressor` and `SVMClassifier` with an RBF or linear kernel.
 //!
 //! The nodes before the machine are evaluated symbolically, as for linear models. Each column of its input
-//! must be an affine function z = w x + c of one column x of the table. A column with the difference z − s in
-//! a kernel of rate γ is then a column with the difference x − (s − c) / w and the rate γ w². Nodes after the
-//! machine may only change the shape or the type of the scores, or compute labels.
+//! must be an affine function z = w x + c of one column x of the table. A difference z − s from a support
+//! vector, in a kernel of rate γ, then equals the difference x − (s − c) / w with the rate γ w². Nodes after
+//! the machine may only change the shape or the type of the scores, or compute labels.
 //!
 //! # Signs
 //!
-//! For two classes, the coefficients are those of libsvm, whose sum is positive for the first class. Runtimes
-//! return the negative of the sum as the first score and the sum as the second score, and predict the second
-//! class if the first score is positive. The function here is the first score: the decision function of the
-//! second class, as in scikit-learn, and as the margins of tree ensembles.
+//! For two classes, the coefficients are those of libsvm: their weighted sum of kernels, plus the intercept,
+//! is positive for the first class. Runtimes return the negative of this sum as the first score and the sum
+//! as the second score, and predict the second class if the first score is positive. The function here is the
+//! first score. It is the decision function of the second class, as in scikit-learn and as for tree
+//! ensembles.
 
 use std::collections::HashMap;
 
@@ -63,7 +64,8 @@ pub(in super::super) fn support_vectors(
         let columns = walk.columns(node, 0)?;
         let machine = Machine::read(node, columns.len())?;
         check_outputs(graph, place)?;
-        // A short file may declare many columns, of which its machine uses few.
+        // A short file may declare many columns although its machine uses few, so the size of the dense array
+        // is limited.
         let numbers = machine.coefficients.len().saturating_mul(rows.columns);
         walk.allowance
             .spend(numbers)
@@ -94,12 +96,12 @@ fn is_machine(node: &NodeProto) -> bool {
     node.domain == DOMAIN && matches!(&*node.op_type, "SVMRegressor" | "SVMClassifier")
 }
 
-/// A value after the machine.
+/// A value that depends on the outputs of the machine.
 #[derive(Clone, Copy)]
 enum After<'a> {
     /// The scores, possibly with another shape or type.
     Scores,
-    /// The result of another operator on the scores, or the label.
+    /// The label, or the result of another operator, with the name of the operator.
     Other(&'a str),
 }
 
@@ -159,7 +161,7 @@ fn keeps_scores(node: &NodeProto) -> Result<bool, ModelError> {
     })
 }
 
-/// A machine as stored, on the columns of its input.
+/// A machine as stored in the file, as a function of its input columns.
 struct Machine {
     /// The rate of the RBF kernel; `None` for the linear kernel.
     rate: Option<f64>,
@@ -254,8 +256,8 @@ impl Machine {
         })
     }
 
-    /// Translates the machine to the columns of the table. The intercept, kernels, vectors and coefficients are
-    /// its own; all other fields are those of `empty`.
+    /// Returns the machine as a function of the columns of the table. `empty` contains everything except the
+    /// numbers of the machine.
     fn in_table(self, columns: &Columns, empty: SupportVectorMachine) -> Result<SupportVectorMachine, Stop> {
         let (count, features) = (columns.len(), empty.features);
         let terms = columns.0.iter().map(only_term).collect::<Result<Vec<_>, _>>()?;
@@ -312,8 +314,8 @@ fn vectors_of(vectors: &[f64], count: usize) -> impl Iterator<Item = &[f64]> {
     vectors.chunks_exact(count)
 }
 
-/// Returns the term of a column that is an affine function of one column of the table, which must not be
-/// missing.
+/// Returns the term of a column that is an affine function of one column of the table. Missing values must
+/// not be imputed.
 fn only_term(column: &Column) -> Result<Term, Stop> {
     match column.terms[..] {
         [term] if column.trees.is_empty() && term.coefficient != 0.0 => match term.missing.is_nan() {
