@@ -225,5 +225,4 @@ def test_options_of_the_library_are_those_of_the_package():
     of_package = {field.name for field in dataclasses.fields(Options)}
     assert of_library <= of_package
     assert of_package - of_library == {"weights", "feature_names", "output_names", "rounds", "threads",
-                                       "progress",
-                                       "check"}
+                                       "progress", "check", "additive"}
