@@ -223,8 +223,8 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     #[cfg(not(feature = "networks"))]
     let read = read.map_err(|error| match is_other_onnx(&error) {
         true => anyhow::anyhow!(
-            "{}, or install apportion with the feature networks, which supports neural networks: cargo install \
-             --path crates/cli --features networks",
+            "{}, or install apportion with the feature networks, which supports neural networks: cargo \
+             install --path crates/cli --features networks",
             crate::failure::line(&error)
         ),
         false => error,

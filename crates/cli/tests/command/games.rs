@@ -158,7 +158,7 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
             &["--game", "empirical", "--variant", "shapr", "--background", "W", "--weights", "how_often"],
             "--variant shapr does not support weights",
         ),
-        (&["--game", "path-dependent", "--weights", "how_often"], "--weights requires a background"),
+        (&["--game", "path-dependent", "--weights", "how_often"], "path-dependent requires a background"),
         (&["--background", "W", "--weights", "how_oft"], "unknown column \"how_oft\" in --weights"),
         (&["--background", "mean", "--weights", "how_often"], "--weights cannot be combined with"),
     ] {

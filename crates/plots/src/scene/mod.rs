@@ -113,8 +113,8 @@ pub enum Shape {
     },
     /// A line of text.
     Text {
-        /// The position of the text: horizontally that of the part given by `anchor`, vertically the middle of
-        /// the lower-case letters (half the x-height). For upright text, the axes are exchanged.
+        /// The position of the text: horizontally that of the part given by `anchor`, vertically the middle
+        /// of the lower-case letters (half the x-height). For upright text, the axes are exchanged.
         at: Point,
         /// The text.
         text: String,

@@ -186,8 +186,8 @@ def _chosen(frame: Any, explainer: BatchExplainer, summed: bool) -> tuple[Work, 
     cloudpickle = imported("cloudpickle", "pip install cloudpickle")
     sample = frame._meta
     if sample.columns.nlevels > 1:
-        raise UsageError(f"the columns have {sample.columns.nlevels} levels, expected 1; join the levels into "
-                         "one name per column")
+        raise UsageError(f"the columns have {sample.columns.nlevels} levels, expected 1; join the levels "
+                         "into one name per column")
     if not all(isinstance(name, str) for name in sample.columns):
         raise UsageError("column names must be strings; rename the columns, e.g. with "
                          "frame.rename(columns=str)")

@@ -78,8 +78,8 @@ pub struct MarginalTreeExplainer<'a> {
     pub(super) features: Vec<u32>,
     pub(super) structures: BackgroundStructures,
     pub(super) settings: Settings,
-    /// Cache of the tables for the most recent [`Value`] and choice of trees that use tables, in the precision
-    /// of the settings.
+    /// Cache of the tables for the most recent [`Value`] and choice of trees that use tables, in the
+    /// precision of the settings.
     pub(super) kept: LastResult<(Value, Vec<bool>), dyn Any + Send + Sync>,
     /// The numbered coalitions for the order and groups of the most recent interaction indices.
     pub(super) numbered: LastResult<(usize, Option<Partition>), NumberedCoalitions>,
