@@ -145,7 +145,7 @@ def test_a_report_is_a_page(exact, frame, booster, tmp_path):
     assert written == page.html and written.startswith("<!DOCTYPE html>") and "A &lt;title&gt;" in written
     assert "sandbox" in page._repr_html_() and "<!DOCTYPE" not in page._repr_html_()
     assert pairs.report().html
-    with pytest.raises(apportion.UsageError, match="values of single players"):
+    with pytest.raises(apportion.UsageError, match="computed with interactions=True"):
         exact.report(interactions=exact)
     with pytest.raises(apportion.UsageError, match="different features"):
         exact.report(interactions=pairs[:, ["size", "rooms"], ["size", "rooms"]])
