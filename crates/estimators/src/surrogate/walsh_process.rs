@@ -39,6 +39,8 @@ const LENGTHS: (f64, f64) = (-6.3, 0.84);
 const NOISE: (f64, f64) = (-14.0, 4.0);
 /// The variance of the ln ℓ_i around their mean, and of this mean around the start, in the prior.
 const SPREAD: f64 = 4.0;
+/// The value of ln ν at the start.
+const START_OF_NOISE: f64 = -4.0;
 /// The maximum number of steps of the maximization.
 const STEPS: usize = 30;
 
@@ -58,19 +60,38 @@ impl WalshProcess {
     /// Learns a process and the variance of its noise from `targets` (rows × outputs) for the coalitions
     /// `signs`. All outputs have the same relevances.
     pub(crate) fn learn(signs: &Signs, targets: &[f64], outputs: usize) -> (Self, f64) {
+        let columns = linear_columns(signs);
+        let part = Part { parity: Parity::Both, columns: &columns, targets };
+        let (process, noise) = Self::maximize(signs, &[part], outputs);
+        (process, noise[0])
+    }
+
+    /// Learns a process from pairs of complementary coalitions. `signs` contains one coalition of each pair,
+    /// and `odd` and `even` half the differences and half the sums of their values (pairs × outputs). Both
+    /// parts have the same relevances, but separate variances, for each output. The even part is optional.
+    pub(crate) fn learn_from_pairs(signs: &Signs, odd: &[f64], even: Option<&[f64]>, outputs: usize) -> Self {
+        let ones = vec![1.0; signs.rows];
+        let odd = Part { parity: Parity::Odd, columns: &signs.entries, targets: odd };
+        let even = even.map(|even| Part { parity: Parity::Even, columns: &ones, targets: even });
+        let parts: Vec<Part<'_>> = std::iter::once(odd).chain(even).collect();
+        Self::maximize(signs, &parts, outputs).0
+    }
+
+    /// Maximizes the posterior of the relevances, and of the variance of the noise of each part.
+    fn maximize(signs: &Signs, parts: &[Part<'_>], outputs: usize) -> (Self, Vec<f64>) {
         let n = signs.players;
         // At the start, the mean distance of two coalitions is at most 2, so they are still correlated.
         let mean = (4.0 / n as f64).min(0.25).ln();
         let mut start = vec![mean; n];
-        start.push(-4.0);
+        start.resize(n + parts.len(), START_OF_NOISE);
         let mut bounds = vec![LENGTHS; n];
-        bounds.push(NOISE);
+        bounds.resize(n + parts.len(), NOISE);
         let found = minimize(&start, &bounds, STEPS, |point| {
             Cancellation::check();
-            negative_ln_posterior(signs, targets, outputs, point, mean)
+            negative_ln_posterior(signs, parts, outputs, point, mean)
         });
-        let (noise, lengths) = (found[n].exp(), found[..n].iter().map(|length| length.exp()).collect());
-        (Self { lengths }, noise)
+        let of = |range: std::ops::Range<usize>| found[range].iter().map(|ln| ln.exp()).collect();
+        (Self { lengths: of(0..n) }, of(n..found.len()))
     }
 
     /// Returns the covariances between two sets of coalitions, row-major. The variance is 1.
@@ -88,6 +109,26 @@ impl WalshProcess {
         add_cross_products(&columns(left), &columns(right), (left.rows, right.rows), &mut exponents);
         exponents.iter_mut().for_each(|exponent| *exponent = exponent.min(0.0).exp());
         exponents
+    }
+
+    /// Returns the covariances of the odd part `d(S) = (v(S) − v(S̄))/2` between two sets of coalitions,
+    /// row-major.
+    pub(crate) fn odd_cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
+        let mut near = self.cross(left, right);
+        let farthest = self.farthest();
+        near.iter_mut().for_each(|near| *near = Parity::Odd.covariance(*near, farthest / *near));
+        near
+    }
+
+    /// Returns the variance of the odd part.
+    pub(crate) fn odd_variance(&self) -> f64 {
+        Parity::Odd.covariance(1.0, self.farthest())
+    }
+
+    /// Returns the covariance of the values of two complementary coalitions. Divided by the covariance of two
+    /// coalitions, it is the covariance of one of them with the complement of the other.
+    fn farthest(&self) -> f64 {
+        (-self.lengths.iter().sum::<f64>()).exp()
     }
 
     /// Returns the covariances of the `value` of each player with the values of the coalitions, players ×
@@ -133,39 +174,90 @@ pub(crate) fn linear_columns(signs: &Signs) -> Vec<f64> {
     (0..signs.rows).flat_map(|row| std::iter::once(1.0).chain(signs.row(row).iter().copied())).collect()
 }
 
-/// Returns the negative logarithm of the posterior of the parameters (`ln ℓ_i` and `ln ν`), and its gradient.
+/// The part of a game that products of an odd or an even number of players form, or both.
+#[derive(Debug, Clone, Copy)]
+enum Parity {
+    Both,
+    Odd,
+    Even,
+}
+
+impl Parity {
+    /// Returns the factor of the covariance with the complement.
+    fn sign(self) -> f64 {
+        match self {
+            Self::Both => 0.0,
+            Self::Odd => -1.0,
+            Self::Even => 1.0,
+        }
+    }
+
+    /// Returns the covariance of the part for two coalitions. `near` is the covariance of their values, and
+    /// `far` that of one value with the value of the complement of the other coalition.
+    fn covariance(self, near: f64, far: f64) -> f64 {
+        match self {
+            Self::Both => near,
+            Self::Odd => 0.5 * (near - far),
+            Self::Even => 0.5 * (near + far),
+        }
+    }
+}
+
+/// A part of a game, from which relevances are learned.
+struct Part<'a> {
+    parity: Parity,
+    /// The columns of the free model, rows × columns.
+    columns: &'a [f64],
+    /// The values of the coalitions, rows × outputs.
+    targets: &'a [f64],
+}
+
+/// Returns the negative logarithm of the posterior of the parameters (`ln ℓ_i`, and `ln ν` for each part), and
+/// its gradient.
 fn negative_ln_posterior(
     signs: &Signs,
-    targets: &[f64],
+    parts: &[Part<'_>],
     outputs: usize,
     point: &[f64],
     centre: f64,
 ) -> (f64, Vec<f64>) {
     let (n, m) = (signs.players, signs.rows);
-    let noise = point[n].exp();
     let process = WalshProcess::new(point[..n].iter().map(|length| length.exp()).collect());
-    let kernel = process.cross(signs, signs);
-    let mut covariance = kernel.clone();
-    covariance.iter_mut().step_by(m + 1).for_each(|entry| *entry += noise);
-    let Some(kriging) = Kriging::new(&covariance, &linear_columns(signs), m) else {
-        return (f64::INFINITY, vec![0.0; n + 1]);
-    };
-    let likelihood = kriging.restricted_likelihood(targets, outputs);
-    let mut derivative = likelihood.derivative;
-    let mut gradient = vec![0.0; n + 1];
-    gradient[n] = noise * derivative.iter().step_by(m + 1).sum::<f64>();
-    derivative.iter_mut().zip(&kernel).for_each(|(entry, kernel)| *entry *= kernel);
-    // The derivative of the logarithm of a covariance with respect to ln ℓ_i is −ℓ_i if exactly one of the
-    // two coalitions contains player i, otherwise 0: −ℓ_i (1 − x_i x'_i)/2.
+    let (near, farthest) = (process.cross(signs, signs), process.farthest());
+    let mut value = 0.0;
+    let mut gradient = vec![0.0; point.len()];
+    // The derivative of a covariance with respect to ln ℓ_i is −ℓ_i times the covariance if player i
+    // distinguishes the two coalitions, otherwise 0. The factor is −ℓ_i (1 − x_i x'_i)/2, and for the
+    // complement of one of them −ℓ_i (1 + x_i x'_i)/2.
+    let (mut total, mut weights) = (0.0, vec![0.0; m * m]);
+    for (at, part) in parts.iter().enumerate() {
+        let noise = point[n + at].exp();
+        let far = |near: f64| farthest / near;
+        let mut covariance: Vec<f64> =
+            near.iter().map(|&near| part.parity.covariance(near, far(near))).collect();
+        covariance.iter_mut().step_by(m + 1).for_each(|entry| *entry += noise);
+        let Some(kriging) = Kriging::new(&covariance, part.columns, m) else {
+            return (f64::INFINITY, vec![0.0; point.len()]);
+        };
+        let likelihood = kriging.restricted_likelihood(part.targets, outputs);
+        value += likelihood.negative_ln;
+        gradient[n + at] = noise * likelihood.derivative.iter().step_by(m + 1).sum::<f64>();
+        let share = part.parity.covariance(1.0, 0.0);
+        for ((weight, derivative), &near) in weights.iter_mut().zip(&likelihood.derivative).zip(&near) {
+            let (near, far) =
+                (share * derivative * near, part.parity.sign() * share * derivative * far(near));
+            total += near + far;
+            *weight += near - far;
+        }
+    }
     let mut products = vec![0.0; m * n];
-    add_cross_products(&derivative, &signs.entries, (m, n), &mut products);
-    let total: f64 = derivative.iter().sum();
+    add_cross_products(&weights, &signs.entries, (m, n), &mut products);
     for player in 0..n {
         let agreement: f64 = (0..m).map(|row| signs.row(row)[player] * products[row * n + player]).sum();
         gradient[player] = -0.5 * process.lengths[player] * (total - agreement);
     }
     let mean = point[..n].iter().sum::<f64>() / n as f64;
-    let mut value = likelihood.negative_ln + 0.5 * (mean - centre).powi(2) / SPREAD;
+    value += 0.5 * (mean - centre).powi(2) / SPREAD;
     for (gradient, at) in gradient.iter_mut().zip(&point[..n]) {
         value += 0.5 * (at - mean).powi(2) / SPREAD;
         *gradient += (at - mean) / SPREAD + (mean - centre) / SPREAD / n as f64;
@@ -236,21 +328,106 @@ mod tests {
     }
 
     #[test]
+    fn the_odd_part_is_half_the_difference_from_the_complement() {
+        for players in [1, 2, 3, 6] {
+            let process = WalshProcess::new(lengths(players));
+            let signs = all_signs(players);
+            let all = process.cross(&signs, &signs);
+            let odd = process.odd_cross(&signs, &signs);
+            let size = 1 << players;
+            for (at, odd) in odd.iter().enumerate() {
+                let (row, column) = (at / size, at % size);
+                let expected = 0.5 * (all[at] - all[row * size + (size - 1 - column)]);
+                assert!((odd - expected).abs() < 1e-14, "{players}: {odd} {expected}");
+            }
+            assert!((process.odd_variance() - odd[0]).abs() < 1e-14);
+        }
+    }
+
+    /// Returns scattered values for the coalitions, rows × 2 outputs.
+    fn targets(signs: &Signs) -> Vec<f64> {
+        (0..2 * signs.rows).map(|at| ((at * at * 7) % 23) as f64).collect()
+    }
+
+    #[test]
     fn the_gradient_is_that_of_differences() {
         let players = 6;
         let signs = all_signs(players).some(&(0..64).step_by(3).collect::<Vec<_>>());
-        let targets: Vec<f64> = (0..2 * signs.rows).map(|at| ((at * at * 7) % 23) as f64).collect();
-        let point: Vec<f64> = (0..=players).map(|at| -1.0 - 0.3 * at as f64).collect();
-        let of = |point: &[f64]| negative_ln_posterior(&signs, &targets, 2, point, -1.2);
-        let (_, gradient) = of(&point);
-        for at in 0..=players {
-            let moved = |step: f64| {
-                let mut moved = point.clone();
-                moved[at] += step;
-                of(&moved).0
-            };
-            let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            assert!((gradient[at] - slope).abs() < 1e-5 * (1.0 + slope.abs()), "{at}: {slope} {gradient:?}");
+        let (targets, columns, ones) = (targets(&signs), linear_columns(&signs), vec![1.0; signs.rows]);
+        let part = |parity, columns| Part { parity, columns, targets: &targets };
+        let of_pairs = [part(Parity::Odd, &signs.entries[..]), part(Parity::Even, &ones)];
+        for parts in [&[part(Parity::Both, &columns[..])][..], &of_pairs[..1], &of_pairs[..]] {
+            let count = players + parts.len();
+            let point: Vec<f64> = (0..count).map(|at| -1.0 - 0.3 * at as f64).collect();
+            let of = |point: &[f64]| negative_ln_posterior(&signs, parts, 2, point, -1.2);
+            let (_, gradient) = of(&point);
+            for at in 0..count {
+                let moved = |step: f64| {
+                    let mut moved = point.clone();
+                    moved[at] += step;
+                    of(&moved).0
+                };
+                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                let difference = (gradient[at] - slope).abs();
+                assert!(difference < 1e-5 * (1.0 + slope.abs()), "{at}: {slope} {gradient:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn likelihoods_of_both_parts_add_up_to_that_of_all_coalitions() {
+        // With equal variances, the odd and the even part are independent: the likelihood of the values of
+        // pairs is the product of the likelihoods of both parts.
+        let players = 5;
+        let process = WalshProcess::new(lengths(players));
+        let signs = all_signs(players);
+        let half = signs.some(&(0..16).collect::<Vec<_>>());
+        let quadratic = |covariance: &[f64], rows: usize, targets: &[f64]| {
+            let mut covariance = covariance.to_vec();
+            covariance.iter_mut().step_by(rows + 1).for_each(|entry| *entry += 1e-3);
+            let applied = Kriging::new(&covariance, &[], rows).unwrap();
+            let functionals =
+                apportion_solvers::Functionals { count: 1, of_columns: &[], covariances: targets };
+            applied.estimate(&functionals, targets, 1).values[0]
+        };
+        let values: Vec<f64> = targets(&signs)[..32].to_vec();
+        let part = |sign: f64| -> Vec<f64> {
+            (0..16).map(|row| (values[row] + sign * values[31 - row]) * 0.5f64.sqrt()).collect()
+        };
+        let parted = |parity: Parity, targets: &[f64]| {
+            let near = process.cross(&half, &half);
+            let covariance: Vec<f64> =
+                near.iter().map(|&near| 2.0 * parity.covariance(near, process.farthest() / near)).collect();
+            quadratic(&covariance, 16, targets)
+        };
+        let whole = quadratic(&process.cross(&signs, &signs), 32, &values);
+        let sum = parted(Parity::Odd, &part(-1.0)) + parted(Parity::Even, &part(1.0));
+        assert!((whole - sum).abs() < 1e-9 * whole, "{whole} {sum}");
+    }
+
+    #[test]
+    fn relevances_are_learned_from_pairs() {
+        // Only the first three of eight players interact.
+        let terms = [(vec![0, 1, 2], 3.0), (vec![0, 1], 1.0), (vec![5], 2.0)];
+        let game = SumOfUnanimity::new(8, 0.0, terms).unwrap();
+        let masks: Vec<u64> = (0..128).step_by(3).collect();
+        let of = |masks: Vec<u64>| {
+            let coalitions = Coalitions::from_masks(8, masks);
+            let mut values = vec![0.0; coalitions.len()];
+            game.values(&coalitions, &mut values).unwrap();
+            values
+        };
+        let (own, other) = (of(masks.clone()), of(masks.iter().map(|mask| 255 - mask).collect()));
+        let half = |sign: f64| -> Vec<f64> {
+            own.iter().zip(&other).map(|(own, other)| 0.5 * (own + sign * other)).collect()
+        };
+        let signs = Signs::new(8, Coalitions::from_masks(8, masks).iter());
+        let (odd, even) = (half(-1.0), half(1.0));
+        for even in [None, Some(&even[..])] {
+            let process = WalshProcess::learn_from_pairs(&signs, &odd, even, 1);
+            let least = process.lengths[..3].iter().copied().fold(f64::INFINITY, f64::min);
+            let most = process.lengths[3..].iter().copied().fold(0.0, f64::max);
+            assert!(least > 2.0 * most, "{process:?}");
         }
     }
 

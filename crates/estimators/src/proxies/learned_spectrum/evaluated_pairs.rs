@@ -65,7 +65,7 @@ impl EvaluatedPairs {
         sample: Sample,
         evaluations: &mut Evaluations<'_>,
         more: impl Fn(usize) -> Result<Sample>,
-        (form, wanted): (LeastSquaresForm, SpectrumTarget<'_>),
+        (form, target): (LeastSquaresForm, SpectrumTarget<'_>),
         seed: u64,
     ) -> Result<Self> {
         let (coalitions, outputs) = (sample.coalitions(), evaluations.empty.len());
@@ -74,10 +74,10 @@ impl EvaluatedPairs {
             return Self::in_pairs(sample, evaluations);
         }
         let is_first = |row: usize| (row / 2).is_multiple_of(FIRST);
-        let rows = |is_wanted: &dyn Fn(usize) -> bool| {
+        let rows = |is_chosen: &dyn Fn(usize) -> bool| {
             let mut chosen = Coalitions::new(coalitions.players());
             (0..coalitions.len())
-                .filter(|&row| is_wanted(row))
+                .filter(|&row| is_chosen(row))
                 .for_each(|row| chosen.push(coalitions.row(row)));
             chosen
         };
@@ -93,7 +93,7 @@ impl EvaluatedPairs {
         place(&mut values, &of_first, &is_first);
         let of_pairs = Sampled::new(&sample, &values, evaluations, form)
             .some(&(0..pairs).step_by(FIRST).collect::<Vec<_>>());
-        let Some(halves) = halves_of_sums(&of_pairs, wanted)? else {
+        let Some(halves) = halves_of_sums(&of_pairs, target)? else {
             let of_rest = evaluations.values(&rows(&|row| !is_first(row)))?;
             place(&mut values, &of_rest, &|row| !is_first(row));
             return Ok(Self { sample, values, is_halved: false });
@@ -118,14 +118,17 @@ impl EvaluatedPairs {
         let known = |row: usize| known.get(coalitions.row(row).words()).copied();
         let mut rng = stream(seed, Purpose::Halves, 0);
         // Choose the coalition to evaluate in each pair.
-        let told: Vec<usize> =
+        let evaluated: Vec<usize> =
             (0..coalitions.len()).step_by(2).map(|row| row + usize::from(rng.random::<bool>())).collect();
-        let mut wanted = Coalitions::with_capacity(coalitions.players(), told.len());
-        told.iter().filter(|&&row| known(row).is_none()).for_each(|&row| wanted.push(coalitions.row(row)));
-        let answers = evaluations.values(&wanted)?;
+        let mut unknown = Coalitions::with_capacity(coalitions.players(), evaluated.len());
+        evaluated
+            .iter()
+            .filter(|&&row| known(row).is_none())
+            .for_each(|&row| unknown.push(coalitions.row(row)));
+        let answers = evaluations.values(&unknown)?;
         let mut answers = answers.chunks_exact(outputs);
         let mut values = Vec::with_capacity(coalitions.len() * outputs);
-        for row in told {
+        for row in evaluated {
             let pair = match (known(row & !1), known(row | 1)) {
                 (Some(first), Some(second)) => [first.to_vec(), second.to_vec()],
                 _ => {
@@ -141,8 +144,8 @@ impl EvaluatedPairs {
 }
 
 /// Returns half of the sum of a pair's values, for every output, if this sum is about the same for all pairs.
-fn halves_of_sums(pairs: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Option<Vec<f64>>> {
-    let (outputs, columns) = (pairs.outputs, wanted.columns(pairs.players));
+fn halves_of_sums(pairs: &Sampled, target: SpectrumTarget<'_>) -> Result<Option<Vec<f64>>> {
+    let (outputs, columns) = (pairs.outputs, target.columns(pairs.players));
     let (least, most) = PAIRS_PER_COLUMN;
     let weight: f64 = pairs.weights.iter().sum();
     let left = match columns <= MAX_COLUMNS && pairs.len() as f64 >= least * columns as f64 {
@@ -150,7 +153,7 @@ fn halves_of_sums(pairs: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Option<
             let step = pairs.len().div_ceil(most * columns.max(1));
             let some = pairs.some(&(0..pairs.len()).step_by(step).collect::<Vec<_>>());
             let of_all = weight / some.weights.iter().sum::<f64>();
-            let left = choice::totals(&Fit::without_prior(&some, Linear::Free, wanted)?, &some);
+            let left = choice::totals(&Fit::without_prior(&some, Linear::Free, target)?, &some);
             left.into_iter().map(|left| left * of_all).collect()
         }
         false => vec![0.0; outputs],

@@ -13,7 +13,9 @@
 
 use apportion_games::Cancellation;
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance};
+use apportion_values::Semivalue;
 
+use super::odd_prior::OddPrior;
 use super::sampled::Sampled;
 use crate::error::Result;
 use crate::surrogate::prior::{Prior, Signs};
@@ -27,18 +29,32 @@ pub(super) enum Linear {
     Prior(f64),
 }
 
-/// The functional of the spectrum to estimate: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
+/// The value to estimate, as a functional of the spectrum.
 #[derive(Clone, Copy)]
 pub(super) struct SpectrumTarget<'a> {
-    /// Whether `Σ_T β_T = d(N)` must hold exactly.
-    pub(super) is_constrained: bool,
-    pub(super) weight: &'a dyn Fn(usize) -> f64,
+    /// A value that only depends on the odd part of the game.
+    pub(super) value: &'a Semivalue,
 }
 
 impl SpectrumTarget<'_> {
+    /// Returns whether `Σ_T β_T = d(N)` must hold exactly.
+    pub(super) fn is_constrained(self) -> bool {
+        *self.value == Semivalue::Shapley
+    }
+
+    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`: the weight of the coefficient of a product of an odd number q of
+    /// players in the value of each of these players.
+    pub(super) fn weight(self, order: usize) -> f64 {
+        match order {
+            _ if self.is_constrained() => 2.0 / order as f64,
+            1 => 2.0,
+            _ => 0.0,
+        }
+    }
+
     /// Returns the number of free columns for `players` players.
     pub(super) fn columns(self, players: usize) -> usize {
-        players - usize::from(self.is_constrained)
+        players - usize::from(self.is_constrained())
     }
 }
 
@@ -48,7 +64,7 @@ pub(super) struct Fit {
     outputs: usize,
     half_total: Vec<f64>,
     linear: Linear,
-    prior: Prior,
+    prior: OddPrior,
     signs: Signs,
     mean_signs: Vec<f64>,
     with_all: Vec<f64>,
@@ -65,11 +81,11 @@ impl Fit {
     /// Creates the regression of `sampled`, solved in the space of pairs.
     pub(super) fn new(
         sampled: &Sampled,
-        prior: Prior,
+        prior: OddPrior,
         linear: Linear,
-        wanted: SpectrumTarget<'_>,
+        target: SpectrumTarget<'_>,
     ) -> Result<Self> {
-        let is_constrained = wanted.is_constrained;
+        let is_constrained = target.is_constrained();
         let (signs, mean_signs) = (sampled.signs.clone(), sampled.mean_signs.clone());
         let with_all = prior.with_all(&signs);
         let variance = prior.variance();
@@ -80,7 +96,7 @@ impl Fit {
             (&signs, &mean_signs),
             (&signs, &mean_signs),
         );
-        Self::solved(sampled, (prior, with_all, variance), linear, wanted, PriorCovariance::Gram(&gram))
+        Self::solved(sampled, (prior, with_all, variance), linear, target, PriorCovariance::Gram(&gram))
     }
 
     /// Creates the same regression, solved in the space of products. Meant for more pairs than products; the
@@ -89,10 +105,10 @@ impl Fit {
         sampled: &Sampled,
         prior: Prior,
         linear: Linear,
-        wanted: SpectrumTarget<'_>,
+        target: SpectrumTarget<'_>,
     ) -> Result<Self> {
         let (signs, means) = (&sampled.signs, &sampled.mean_signs);
-        let mean = |pair: usize| if wanted.is_constrained { means[pair] } else { 0.0 };
+        let mean = |pair: usize| if target.is_constrained() { means[pair] } else { 0.0 };
         let mut factors = Vec::with_capacity(sampled.len() * prior.terms.len());
         for (product, variance) in &prior.terms {
             let root = variance.sqrt();
@@ -106,28 +122,29 @@ impl Fit {
                 factors.extend((0..sampled.len()).map(|pair| root * (signs.row(pair)[player] - mean(pair))));
             }
         }
+        let prior = OddPrior::Products(prior);
         let with_all = prior.with_all(signs);
         let variance = prior.variance();
-        Self::solved(sampled, (prior, with_all, variance), linear, wanted, PriorCovariance::Factors(&factors))
+        Self::solved(sampled, (prior, with_all, variance), linear, target, PriorCovariance::Factors(&factors))
     }
 
     /// Creates the regression on single players alone.
     pub(super) fn without_prior(
         sampled: &Sampled,
         linear: Linear,
-        wanted: SpectrumTarget<'_>,
+        target: SpectrumTarget<'_>,
     ) -> Result<Self> {
-        Self::by_terms(sampled, Prior::default(), linear, wanted)
+        Self::by_terms(sampled, Prior::default(), linear, target)
     }
 
     fn solved(
         sampled: &Sampled,
-        (prior, with_all, variance): (Prior, Vec<f64>, f64),
+        (prior, with_all, variance): (OddPrior, Vec<f64>, f64),
         linear: Linear,
-        wanted: SpectrumTarget<'_>,
+        target: SpectrumTarget<'_>,
         covariance: PriorCovariance<'_>,
     ) -> Result<Self> {
-        let is_constrained = wanted.is_constrained;
+        let is_constrained = target.is_constrained();
         let outputs = sampled.outputs;
         let (signs, mean_signs) = (sampled.signs.clone(), sampled.mean_signs.clone());
         let half_total = sampled.half_total.clone();
@@ -170,6 +187,14 @@ impl Fit {
         strengths
     }
 
+    /// Returns the number of free columns.
+    pub(super) fn columns(&self) -> usize {
+        match self.linear {
+            Linear::Free => self.signs.players - usize::from(self.is_constrained),
+            Linear::Prior(_) => 0,
+        }
+    }
+
     /// Returns whether single players are estimated from the pairs alone.
     pub(super) fn has_free_players(&self) -> bool {
         self.linear == Linear::Free
@@ -192,12 +217,12 @@ impl Fit {
     }
 
     /// Returns the values of all players, n × outputs, with the influences of the pairs.
-    pub(super) fn values(&self, strength: f64, wanted: SpectrumTarget<'_>) -> DualEstimate {
+    pub(super) fn values(&self, strength: f64, target: SpectrumTarget<'_>) -> DualEstimate {
         let (n, k) = (self.signs.players, self.signs.rows);
-        let mut covariances = self.prior.with_each(&self.signs, wanted.weight);
-        let single = (wanted.weight)(1);
+        let mut covariances = self.prior.with_values(&self.signs, target);
+        let single = target.weight(1);
         if self.is_constrained {
-            let of_all = self.prior.with_each(&Signs::of_all_players(n), wanted.weight);
+            let of_all = self.prior.with_values(&Signs::of_all_players(n), target);
             for (player, row) in covariances.chunks_exact_mut(k).enumerate() {
                 Cancellation::check();
                 for (pair, entry) in row.iter_mut().enumerate() {
@@ -279,7 +304,7 @@ impl Fit {
 /// constraint `Σ_T β_T = d(N)` holds exactly: the covariances of each pair with d(N), and the variance of
 /// d(N).
 fn covariances(
-    prior: &Prior,
+    prior: &OddPrior,
     linear: Linear,
     ends: Option<(&[f64], &[f64], f64)>,
     (left, left_means): (&Signs, &[f64]),

@@ -14,7 +14,8 @@
 //!
 //! Leverage SHAP and Kernel Banzhaf are regressions of d on single players. All their error is due to the
 //! omitted products of three and more players. Here, these products have a prior, which is learned from the
-//! same sample.
+//! same sample: variances for products that boosted trees find, or the odd part of a Gaussian process on
+//! coalitions. The result is an average of both regressions.
 //!
 //! # Safeguards
 //!
@@ -37,9 +38,11 @@
 //! | [`sampled`] | the evaluated pairs |
 //! | [`screens`] | boosted trees, and their Walsh spectrum |
 //! | [`family`] | priors built from this spectrum |
+//! | [`odd_prior`] | the prior of the regression: one of these, or the process |
 //! | [`fit`] | the regression with a prior |
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
-//! | [`choice`] | the choice of a prior and its strength |
+//! | [`choice`] | the choice of a prior and its strength, and the share of the process |
+//! | [`answer`] | the values, and the error of each pair |
 //! | [`errors`] | the distribution of the errors of values |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
 //! | [`any_value`] | all other semivalues, from a Gaussian process on coalitions |
@@ -51,6 +54,7 @@
 //! ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent Covariance Matrix
 //! Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
+mod answer;
 mod any_value;
 mod choice;
 mod errors;
@@ -58,27 +62,25 @@ mod evaluated_pairs;
 mod family;
 mod fit;
 mod means;
+mod odd_prior;
 mod pairs;
 mod sampled;
 mod screens;
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
-use apportion_solvers::DualEstimate;
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
     enumerate_interactions,
 };
 
+use self::answer::{Answer, MAX_PAIRS, MAX_PRODUCTS};
 use self::any_value::AnyValue;
-use self::errors::{MIN_DEGREES, OPTIMISM, distribution_of, sum_of_squares};
 use self::evaluated_pairs::EvaluatedPairs;
-use self::family::Family;
-use self::fit::{Fit, Linear, SpectrumTarget};
+use self::fit::SpectrumTarget;
 use self::means::Remainders;
 use self::pairs::Pairs;
 use self::sampled::Sampled;
-use self::screens::ScreenResults;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::{ErrorDistribution, Explanation, many_in_own_units};
@@ -101,7 +103,17 @@ use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact
 /// whose pairs the trees find also get a variance. The strength of the prior is chosen by leave-one-out
 /// cross-validation over pairs. Another prior is used if it predicts clearly better on parts of the sample
 /// that its screens have not seen. If both comparisons are inconclusive, the result is the regression on
-/// single players. The choice is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
+/// single players.
+///
+/// For at most 900 pairs and 256 players, the result is averaged with that of a second prior, which suits
+/// smooth games: a Gaussian process, whose variance of a product of players is the product of the relevances
+/// of these players. The relevances maximize the restricted likelihood of the odd and the even part of the
+/// game. The share of the process in the average minimizes the squared residuals on unseen pairs, and is 0 if
+/// the process does not improve them. For networks, kernel machines, nearest neighbours and trees with 10 to
+/// 13 features, the geometric mean of the squared errors, relative to the result without the process, is 0.8
+/// at 5n, 0.73 at 10n and 0.5 at 20n (Banzhaf: 0.8, 0.5 and 0.4).
+///
+/// The choice is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
 /// If the sums of the first pairs hardly vary compared with the residuals of a regression of their
 /// differences on single players, only one coalition of each further pair is evaluated. This yields nearly
@@ -178,16 +190,6 @@ impl Default for LearnedSpectrum {
     }
 }
 
-/// The maximum number of pairs for solving the regression in the space of pairs. For more pairs, it is solved
-/// in the space of products.
-const MAX_PAIRS: usize = 900;
-/// The largest ratio between the squared residuals on unseen parts of the sample and the leave-one-out
-/// residuals that can be explained by fewer pairs and different products. Above this ratio, the variances are
-/// increased in proportion.
-const MAX_RESIDUAL_RATIO: f64 = 2.0;
-/// The maximum number of products in a regression that is solved in their space.
-const MAX_PRODUCTS: usize = 1000;
-
 impl LearnedSpectrum {
     /// Creates the estimator of Banzhaf values.
     pub fn banzhaf() -> Self {
@@ -237,16 +239,6 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`: the weight of the coefficient of a product of an odd number q of
-    /// players in the value of each of these players.
-    fn weight(&self, order: usize) -> f64 {
-        match (self.form(), order) {
-            (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,
-            (_, 1) => 2.0,
-            _ => 0.0,
-        }
-    }
-
     /// Returns the values and the sample. With `asks_halves`, only one coalition of a pair is evaluated if
     /// its value determines that of the other.
     fn explain(
@@ -262,11 +254,7 @@ impl LearnedSpectrum {
             _ => SizeDistribution::leverage(n)?,
         };
         let draw = |rows: usize| Ok(self.draws.sample(distribution.clone(), Pairing::Paired, rows, seed)?);
-        let weight = |order: usize| self.weight(order);
-        let wanted = SpectrumTarget {
-            is_constrained: self.form() == LeastSquaresForm::SumConstrained,
-            weight: &weight,
-        };
+        let target = SpectrumTarget { value: &self.value };
         let sample = draw(budget - 2)?;
         let mut evaluations = Evaluations::begin(game)?;
         let EvaluatedPairs { sample, values, is_halved } =
@@ -274,7 +262,7 @@ impl LearnedSpectrum {
                 true => {
                     let most = at_most_all(usize::MAX, n) - 2;
                     let more = |rows: usize| draw(rows.min(most));
-                    EvaluatedPairs::in_halves(sample, &mut evaluations, more, (self.form(), wanted), seed)?
+                    EvaluatedPairs::in_halves(sample, &mut evaluations, more, (self.form(), target), seed)?
                 }
                 false => EvaluatedPairs::in_pairs(sample, &mut evaluations)?,
             };
@@ -285,12 +273,12 @@ impl LearnedSpectrum {
         }
         let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
         drop(values);
-        let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
+        let answer = Answer::new(&sampled, remainders.as_ref(), target, is_halved)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
         explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
         // With at most as many pairs as free columns, the sample contains no information about the errors.
         if self.standard_errors == StandardErrors::Estimated
-            && sampled.len() > wanted.columns(n)
+            && sampled.len() > target.columns(n)
             && answer.variances.iter().all(|variance| variance.is_finite())
         {
             explanation.std_errors = Some(answer.variances.into_iter().map(f64::sqrt).collect());
@@ -388,10 +376,10 @@ impl LearnedSpectrum {
         };
         let both = |game: &dyn Game| {
             let (values, sampled) = self.explain(game, budget, seed, false)?;
-            let told = Pairs::new(&sampled, &|size| weights.walsh_weight(2, size))?;
-            let told = if values.std_errors.is_some() { told.with_unseen(&values) } else { told };
+            let pairs = Pairs::new(&sampled, &|size| weights.walsh_weight(2, size))?;
+            let pairs = if values.std_errors.is_some() { pairs.with_unseen(&values) } else { pairs };
             let values = values.with_unseen();
-            let of_both = told.with_singles(&values, share);
+            let of_both = pairs.with_singles(&values, share);
             Ok(vec![values, of_both])
         };
         let mut both = many_in_own_units(game, both)?;
@@ -485,204 +473,6 @@ impl Estimator for LearnedSpectrum {
 
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
-    }
-}
-
-/// The values of all players, with error estimates.
-struct Answer {
-    values: Vec<f64>,
-    variances: Vec<f64>,
-    degrees_of_freedom: f64,
-    /// The number of pairs minus the number of free columns, at least 1.
-    draws_left: f64,
-    directions: Vec<f64>,
-    /// The prior that was chosen for each output, as reported.
-    chosen: Vec<String>,
-    /// The result of [`residuals_of_ends`]; zeros if that is `None`.
-    ends: Vec<[f64; 2]>,
-}
-
-impl Answer {
-    /// Computes the result from the sample, and from the remainders after subtracting trees.
-    fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: SpectrumTarget<'_>) -> Result<Self> {
-        let (n, outputs) = (sampled.players, sampled.outputs);
-        let linear = choice::linear(sampled, wanted)?;
-        let screened = ScreenResults::beyond_players(sampled, linear, wanted)?;
-        let families = choice::families(sampled, linear, wanted)?;
-        let mut answer = Self {
-            values: vec![0.0; n * outputs],
-            variances: vec![0.0; n * outputs],
-            degrees_of_freedom: f64::INFINITY,
-            draws_left: (sampled.len() as f64 - wanted.columns(n) as f64).max(1.0),
-            directions: vec![0.0; outputs],
-            chosen: vec![String::new(); outputs],
-            ends: residuals_of_ends(sampled, wanted).unwrap_or_else(|| vec![[0.0; 2]; outputs]),
-        };
-        // If single players are free, a strong noise already removes the prior, so this regression is not
-        // required.
-        let alone = match linear {
-            Linear::Free => None,
-            Linear::Prior(_) => {
-                Some(ValidatedFit::new(Fit::without_prior(sampled, linear, wanted)?, sampled))
-            }
-        };
-        // If single players have a prior, the errors are at least those of the regression on free single
-        // players.
-        let plain = match linear {
-            Linear::Free => None,
-            Linear::Prior(_) => Fit::without_prior(sampled, Linear::Free, wanted)
-                .ok()
-                .map(|fit| ValidatedFit::new(fit, sampled)),
-        };
-        let of_trees = remainders
-            .map(|remainders| ValidatedFit::from_remainders(remainders, linear, wanted))
-            .transpose()?;
-        for family in Family::ALL {
-            if families.iter().all(|(taken, _)| *taken != family) {
-                continue;
-            }
-            let fit = if sampled.len() <= MAX_PAIRS {
-                Fit::new(sampled, family.prior(n, &screened), linear, wanted)?
-            } else {
-                let most = MAX_PRODUCTS.min(sampled.len() * 4 / 5);
-                Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
-            };
-            let fit = ValidatedFit::new(fit, sampled);
-            for output in (0..outputs).filter(|&output| families[output].0 == family) {
-                let mut best = (&fit, family.name());
-                if let Some(alone) = &alone
-                    && alone.total(output) <= fit.total(output)
-                {
-                    best = (alone, ALONE);
-                }
-                if let Some(of_trees) = &of_trees
-                    && choice::is_clearly_less(&of_trees.squares[output], &best.0.squares[output])
-                {
-                    best = (of_trees, "deep trees, and single players for their residuals");
-                }
-                let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
-                // If there are few pairs, any choice may fit by chance; residuals on held-out parts of the
-                // sample show whether it does.
-                let of_chance = match (families[output].1, best.0.total(output)) {
-                    (Some(unseen), left) if left > 0.0 => (unseen / (MAX_RESIDUAL_RATIO * left)).max(1.0),
-                    _ => 1.0,
-                };
-                let taken = (best.0, best.1, of_chance.max(optimism));
-                answer.add(sampled, taken, plain.as_ref(), output, wanted);
-            }
-        }
-        Ok(answer)
-    }
-
-    /// Adds the result of one regression for one output. If single players have a prior, the errors are at
-    /// least those of the `plain` regression.
-    fn add(
-        &mut self,
-        sampled: &Sampled,
-        (judged, name, factor): (&ValidatedFit, &str, f64),
-        plain: Option<&ValidatedFit>,
-        output: usize,
-        wanted: SpectrumTarget<'_>,
-    ) {
-        let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
-        let (fit, strength) = (&judged.fit, judged.strengths[output]);
-        let estimate = fit.values(strength, wanted);
-        (0..n).map(|player| player * outputs + output).for_each(|at| self.values[at] = estimate.values[at]);
-        let mut shares = judged.shares(sampled, &estimate, output, factor);
-        let mut degrees = fit.degrees_of_freedom(strength).max(MIN_DEGREES);
-        if !fit.has_free_players() {
-            match plain {
-                None => shares.fill(f64::INFINITY),
-                Some(plain) => {
-                    let alone = plain.fit.values(plain.strengths[output], wanted);
-                    let at_least = plain.shares(sampled, &alone, output, 1.0);
-                    for (own, other) in shares.chunks_exact_mut(pairs).zip(at_least.chunks_exact(pairs)) {
-                        if sum_of_squares(other) > sum_of_squares(own) {
-                            own.copy_from_slice(other);
-                        }
-                    }
-                    degrees = degrees.min(plain.fit.degrees_of_freedom(plain.strengths[output]));
-                }
-            }
-        }
-        for (player, own) in shares.chunks_exact(pairs).enumerate() {
-            self.variances[player * outputs + output] = sum_of_squares(own);
-        }
-        let (of_shares, directions) = distribution_of(&shares, n, pairs);
-        let degrees = degrees.min(of_shares).max(1.0);
-        self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
-        self.directions[output] = directions;
-        self.chosen[output] =
-            if fit.is_linear(strength) && !judged.has_mean { ALONE } else { name }.to_owned();
-    }
-}
-
-/// Returns, for each output, the absolute leave-one-out residual of the odd part at N, and the largest
-/// absolute leave-one-out residual of a sampled pair. They are residuals of a regression on single players,
-/// because the screens of a prior have seen N. Returns `None` under a constraint, or if there is no such
-/// regression.
-fn residuals_of_ends(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Option<Vec<[f64; 2]>> {
-    if wanted.is_constrained {
-        return None;
-    }
-    let fit = Fit::without_prior(sampled, Linear::Free, wanted).ok()?;
-    let left = fit.left_out(*fit.strengths().first()?);
-    let of_output = |output: usize| {
-        let own = left.iter().skip(output).step_by(sampled.outputs).zip(&sampled.weights);
-        let residuals: Vec<f64> = own.map(|(left, weight)| (left / weight.sqrt()).abs()).collect();
-        let (&end, others) = residuals.split_last()?;
-        Some([end, others.iter().copied().fold(0.0, f64::max)])
-    };
-    (0..sampled.outputs).map(of_output).collect()
-}
-
-/// The name that is reported if the result is the regression on single players.
-const ALONE: &str = "single players only";
-
-/// A regression, with the strength of its prior for each output, and its leave-one-out residuals.
-struct ValidatedFit {
-    fit: Fit,
-    strengths: Vec<f64>,
-    /// The weighted squared residual f_k r_k² w_k of each pair, for each output.
-    squares: Vec<Vec<f64>>,
-    /// Whether predictions of trees were subtracted.
-    has_mean: bool,
-}
-
-impl ValidatedFit {
-    fn new(fit: Fit, sampled: &Sampled) -> Self {
-        let strengths = choice::strengths(&fit, sampled);
-        let squares = Self::squares(&fit, &strengths, sampled);
-        Self { fit, strengths, squares, has_mean: false }
-    }
-
-    /// Creates the regression of the remainders on single players alone. The residual of each pair is
-    /// computed with trees that have not seen it.
-    fn from_remainders(remainders: &Remainders, linear: Linear, wanted: SpectrumTarget<'_>) -> Result<Self> {
-        let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
-        let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
-        Ok(Self { fit, has_mean: true, ..unseen })
-    }
-
-    fn squares(fit: &Fit, strengths: &[f64], sampled: &Sampled) -> Vec<Vec<f64>> {
-        let of_output = |output: usize| choice::squares(&fit.left_out(strengths[output]), sampled, output);
-        (0..sampled.outputs).map(of_output).collect()
-    }
-
-    fn total(&self, output: usize) -> f64 {
-        self.squares[output].iter().sum()
-    }
-
-    /// Returns the change in each player's value if a pair is left out, for one output, players × pairs. The
-    /// squares of the changes are multiplied by `factor`.
-    fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
-        let pairs = sampled.len();
-        let of_pair = |(at, influence): (usize, &f64)| {
-            let left = (factor * self.squares[output][at % pairs] / sampled.weights[at % pairs]).sqrt();
-            // The change is zero if a pair is certain to be in the sample.
-            if left > 0.0 { influence * left } else { 0.0 }
-        };
-        estimate.influences.iter().enumerate().map(of_pair).collect()
     }
 }
 

@@ -45,12 +45,12 @@ impl ScreenResults {
     pub(super) fn beyond_players(
         sampled: &Sampled,
         linear: Linear,
-        wanted: SpectrumTarget<'_>,
+        target: SpectrumTarget<'_>,
     ) -> Result<Self> {
-        if linear != Linear::Free || sampled.len() < MIN_PAIRS_EACH * wanted.columns(sampled.players) {
+        if linear != Linear::Free || sampled.len() < MIN_PAIRS_EACH * target.columns(sampled.players) {
             return Ok(Self::new(sampled));
         }
-        let fit = Fit::without_prior(sampled, linear, wanted)?;
+        let fit = Fit::without_prior(sampled, linear, target)?;
         let said = fit.predict(sampled, fit.strengths()[0]);
         let odd = sampled.odd.iter().zip(&said).map(|(odd, said)| odd - said).collect();
         Ok(Self::new(&Sampled { odd, half_total: vec![0.0; sampled.outputs], ..sampled.clone() }))
