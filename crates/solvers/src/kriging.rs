@@ -29,6 +29,10 @@ use faer::{Mat, MatRef};
 use crate::dual_ridge::{DualEstimate, Functionals};
 use crate::factor::{cholesky, inverse_of_lower};
 
+/// The minimum of the determinant of `Q_BB` for the two rows of a unit, relative to the product of its diagonal
+/// entries. Below it, the columns are not linearly independent without the unit.
+const DETERMINED: f64 = 1e-12;
+
 /// A solved kriging system, for any targets.
 #[derive(Debug, Clone)]
 pub struct Kriging {
@@ -140,6 +144,31 @@ impl Kriging {
             .collect()
     }
 
+    /// Returns the residuals of one output if the rows of a unit are left out together, for units of one or two
+    /// rows: `Q_BB⁻¹ (Q y)_B` for the rows B of a unit. `partners` contains the other row of each unit, or the
+    /// row itself if it is alone. A residual is NaN if the columns are not linearly independent without the
+    /// unit.
+    ///
+    /// # Panics
+    ///
+    /// If `partners` does not contain a row for each row.
+    pub fn left_out_with(&self, targets: &[f64], partners: &[usize]) -> Vec<f64> {
+        assert_eq!(partners.len(), self.rows(), "expected a partner for each row");
+        let applied = &self.residual * MatRef::from_row_major_slice(targets, self.rows(), 1);
+        let of_row = |(row, &partner): (usize, &usize)| {
+            let own = self.residual[(row, row)];
+            let (other, both) = match row == partner {
+                true => (1.0, 0.0),
+                false => (self.residual[(partner, partner)], self.residual[(row, partner)]),
+            };
+            let determinant = own * other - both * both;
+            let is_determined = own > 0.0 && other > 0.0 && determinant > DETERMINED * own * other;
+            let left = (other * applied[(row, 0)] - both * applied[(partner, 0)]) / determinant;
+            if is_determined { left } else { f64::NAN }
+        };
+        partners.iter().enumerate().map(of_row).collect()
+    }
+
     /// Returns the residual of each row divided by its leave-one-out residual, `ν_k Q_kk`. `noise` contains
     /// the variances ν_k of the independent noise of the rows, which C includes. The sum of the results is
     /// the effective number of residual degrees of freedom.
@@ -235,6 +264,32 @@ mod tests {
         }
         let degrees: f64 = kriging.residual_shares(&[NOISE; ROWS]).iter().sum();
         assert!((degrees - other.degrees_of_freedom(NOISE)).abs() < 1e-10);
+    }
+
+    #[test]
+    fn residuals_of_units_are_those_without_both_rows() {
+        let rows = all();
+        let kriging = Kriging::new(&covariance(&rows), &columns(&rows), ROWS).unwrap();
+        let own: Vec<f64> = targets(&rows).into_iter().step_by(2).collect();
+        // The last row is alone.
+        let partners = [1, 0, 5, 4, 3, 2, 7, 6, 8];
+        let left = kriging.left_out_with(&own, &partners);
+        let kernel = kernel(&rows);
+        for row in 0..ROWS {
+            let others: Vec<usize> =
+                (0..ROWS).filter(|&other| other != row && other != partners[row]).collect();
+            let without = Kriging::new(&covariance(&others), &columns(&others), others.len()).unwrap();
+            let covariances: Vec<f64> = others.iter().map(|&other| kernel[row * ROWS + other]).collect();
+            let functionals =
+                Functionals { count: 1, of_columns: &columns(&[row]), covariances: &covariances };
+            let known: Vec<f64> = others.iter().map(|&other| own[other]).collect();
+            let expected = own[row] - without.estimate(&functionals, &known, 1).values[0];
+            assert!((left[row] - expected).abs() < 1e-9, "{} {expected}", left[row]);
+        }
+        let alone: Vec<usize> = rows.clone();
+        for (left, expected) in kriging.left_out_with(&own, &alone).iter().zip(kriging.left_out(&own, 1)) {
+            assert!((left - expected).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -27,9 +27,9 @@
 //! free linear model, times a weak prior that keeps the ℓ_i similar: the `ln ℓ_i` have a standard deviation
 //! of 2 around their mean.
 
-use apportion_games::Cancellation;
+use apportion_games::{Cancellation, Partition};
 use apportion_solvers::{Kriging, add_cross_products, minimize};
-use apportion_values::Semivalue;
+use apportion_values::{Rule, Semivalue, SolutionConcept};
 
 use super::prior::Signs;
 
@@ -137,35 +137,114 @@ impl WalshProcess {
         let (n, m) = (rows.players, rows.rows);
         let rule = value.rule(n.saturating_sub(1))?;
         let factors: Vec<f64> = self.lengths.iter().map(|length| (-length).exp()).collect();
-        let nodes = || rule.presence().iter().zip(rule.absence()).zip(rule.weights());
         let mut out = vec![0.0; n * m];
         let (mut others, mut before) = (vec![0.0; n], vec![0.0; n]);
         for row in 0..m {
             Cancellation::check();
             let signs = rows.row(row);
             others.fill(0.0);
-            for ((present, absent), weight) in nodes() {
+            for (present, absent, weight) in nodes(&rule) {
                 let factor = |player: usize| match signs[player] > 0.0 {
                     true => present + absent * factors[player],
                     false => present * factors[player] + absent,
                 };
-                // Multiply the products of all factors before and after each player.
-                let mut product = *weight;
-                for (player, before) in before.iter_mut().enumerate() {
-                    *before = product;
-                    product *= factor(player);
-                }
-                let mut after = 1.0;
-                for player in (0..n).rev() {
-                    others[player] += before[player] * after;
-                    after *= factor(player);
-                }
+                add_products_of_others(weight, factor, &mut before, &mut others);
             }
             for (player, others) in others.iter().enumerate() {
                 out[player * m + row] = signs[player] * -(-self.lengths[player]).exp_m1() * others;
             }
         }
         Some(out)
+    }
+
+    /// Returns the covariances of the value of each player in groups with the values of the coalitions,
+    /// players × rows. Returns `None` for quotient values, and for semivalues without a mixing measure.
+    ///
+    /// A group h is present or absent as a whole, with the factors H_h and L_h, the products of the factors of
+    /// its members. For a player i of group j, with the mixing measures μ between and ν within groups:
+    ///
+    /// ```text
+    /// Cov(g_i, v(S)) = x_i (1 − e_i) O_j I_i (coalitional)
+    /// Cov(g_i, v(S)) = x_i (1 − e_i) A_j I_i + (H_j − L_j) (O_j − A_j) / |S_j| (two-step)
+    /// O_j = ∫ Π_{h ≠ j} (t H_h + (1 − t) L_h) dμ(t),    A_j = Π_{h ≠ j} L_h
+    /// I_i = ∫ Π_{k ∈ S_j∖i} u_k(t) dν(t)
+    /// ```
+    pub(crate) fn with_values_in_groups(
+        &self,
+        rows: &Signs,
+        value: &SolutionConcept,
+        groups: &Partition,
+    ) -> Option<Vec<f64>> {
+        let (n, m, count) = (rows.players, rows.rows, groups.len());
+        let (between, within, is_two_step) = match value {
+            SolutionConcept::Coalitional(value) => (&value.between, &value.within, false),
+            SolutionConcept::TwoStepShapley => (&Semivalue::Shapley, &Semivalue::Shapley, true),
+            _ => return None,
+        };
+        let outer = between.rule(count.saturating_sub(1))?;
+        let inner = within.rule(groups.largest().saturating_sub(1))?;
+        let factors: Vec<f64> = self.lengths.iter().map(|length| (-length).exp()).collect();
+        let mut out = vec![0.0; n * m];
+        let (mut of_groups, mut alone) = (vec![0.0; count], vec![0.0; count]);
+        let (mut before, mut of_members) = (vec![0.0; n.max(count)], vec![0.0; groups.largest()]);
+        for row in 0..m {
+            Cancellation::check();
+            let signs = rows.row(row);
+            // The factors of a player that is present or absent.
+            let present = |player: usize| if signs[player] > 0.0 { 1.0 } else { factors[player] };
+            let absent = |player: usize| if signs[player] > 0.0 { factors[player] } else { 1.0 };
+            let product = |group: usize, factor: &dyn Fn(usize) -> f64| -> f64 {
+                groups.group(group).iter().map(|&player| factor(player)).product()
+            };
+            let high: Vec<f64> = (0..count).map(|group| product(group, &present)).collect();
+            let low: Vec<f64> = (0..count).map(|group| product(group, &absent)).collect();
+            of_groups.fill(0.0);
+            for (t, rest, weight) in nodes(&outer) {
+                let factor = |group: usize| t * high[group] + rest * low[group];
+                add_products_of_others(weight, factor, &mut before[..count], &mut of_groups);
+            }
+            alone.fill(0.0);
+            add_products_of_others(1.0, |group| low[group], &mut before[..count], &mut alone);
+            for (group, members) in groups.groups().iter().enumerate() {
+                let of_members = &mut of_members[..members.len()];
+                of_members.fill(0.0);
+                for (t, rest, weight) in nodes(&inner) {
+                    let factor =
+                        |member: usize| t * present(members[member]) + rest * absent(members[member]);
+                    add_products_of_others(weight, factor, &mut before[..members.len()], of_members);
+                }
+                let (others, shared) = match is_two_step {
+                    true => (alone[group], (high[group] - low[group]) * (of_groups[group] - alone[group])),
+                    false => (of_groups[group], 0.0),
+                };
+                for (&player, of_member) in members.iter().zip(of_members.iter()) {
+                    let own = signs[player] * -(-self.lengths[player]).exp_m1();
+                    out[player * m + row] = own * others * of_member + shared / members.len() as f64;
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+/// Returns the presence, the absence and the weight of each node of a rule.
+fn nodes(rule: &Rule) -> impl Iterator<Item = (f64, f64, f64)> {
+    let ends = rule.presence().iter().zip(rule.absence());
+    ends.zip(rule.weights()).map(|((present, absent), weight)| (*present, *absent, *weight))
+}
+
+/// Adds to each of `sums` the product of `weight` and the factors of all others. `before` is overwritten.
+fn add_products_of_others(weight: f64, factor: impl Fn(usize) -> f64, before: &mut [f64], sums: &mut [f64]) {
+    // Multiply the products of all factors before and after each of them.
+    let mut product = weight;
+    for (at, before) in before.iter_mut().enumerate() {
+        *before = product;
+        product *= factor(at);
+    }
+    let mut after = 1.0;
+    for at in (0..sums.len()).rev() {
+        sums[at] += before[at] * after;
+        after *= factor(at);
     }
 }
 
@@ -269,7 +348,7 @@ fn negative_ln_posterior(
 mod tests {
     use super::*;
     use apportion_games::{Coalitions, Game, SumOfUnanimity, TabulatedGame};
-    use apportion_values::enumerate;
+    use apportion_values::{CoalitionalValue, Value, enumerate};
 
     fn all_signs(players: usize) -> Signs {
         Signs::new(players, Coalitions::from_masks(players, 0..1 << players).iter())
@@ -325,6 +404,50 @@ mod tests {
         }
         let by_size = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
         assert!(WalshProcess::new(vec![1.0; 2]).with_values(&all_signs(2), &by_size).is_none());
+    }
+
+    #[test]
+    fn covariances_of_values_in_groups_are_the_values_of_covariances() {
+        let weighted = CoalitionalValue {
+            between: Semivalue::weighted_banzhaf(0.3).unwrap(),
+            within: Semivalue::Shapley,
+        };
+        let values: [SolutionConcept; 5] = [
+            CoalitionalValue::owen().into(),
+            CoalitionalValue::banzhaf_owen().into(),
+            CoalitionalValue::symmetric_coalitional_banzhaf().into(),
+            weighted.into(),
+            SolutionConcept::TwoStepShapley,
+        ];
+        let partitions = [
+            vec![vec![0]],
+            vec![vec![0, 1, 2]],
+            vec![vec![1], vec![0]],
+            vec![vec![0, 3], vec![1], vec![2, 4, 5]],
+            vec![vec![6, 1], vec![3, 0, 5], vec![2, 4]],
+        ];
+        for groups in partitions {
+            let players = groups.iter().map(Vec::len).sum();
+            let partition = Partition::new(players, groups).unwrap();
+            let process = WalshProcess::new(lengths(players));
+            let all = all_signs(players);
+            let rows = all.some(&[0, 1, (1 << players) - 1]);
+            for concept in &values {
+                let found = process.with_values_in_groups(&rows, concept, &partition).unwrap();
+                let value = Value::from_concept(concept.clone(), Some(partition.clone()), None).unwrap();
+                for row in 0..rows.rows {
+                    let table = process.cross(&all, &rows.some(&[row]));
+                    let game = TabulatedGame::new(table, 1).unwrap();
+                    let expected = value.enumerate(&game).unwrap().values;
+                    for (player, expected) in expected.iter().enumerate() {
+                        let found = found[player * rows.rows + row];
+                        assert!((found - expected).abs() < 1e-13, "{value:?}: {found} {expected}");
+                    }
+                }
+            }
+            let quotient = SolutionConcept::Quotient(Semivalue::Shapley);
+            assert!(process.with_values_in_groups(&rows, &quotient, &partition).is_none());
+        }
     }
 
     #[test]

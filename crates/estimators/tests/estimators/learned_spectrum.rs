@@ -1,6 +1,7 @@
 //! Compares the learned spectrum with the regressions to which it falls back, and tests it on games that it
 //! should solve well.
 
+use crate::common::sign_game::SignGame;
 use apportion_estimators::{
     Draws, Estimator, Explanation, FullBudget, KernelBanzhaf, LearnedSpectrum, LeverageShap,
     MaximumSampleReuse, StandardErrors, methods,
@@ -9,31 +10,6 @@ use apportion_games::{
     Additive, Airport, ClosedForm, Coalitions, Game, GameError, SumOfUnanimity, WeightedVoting,
 };
 use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interactions};
-
-/// An output, as a function of the sign of each player.
-type Output = fn(&dyn Fn(usize) -> f64) -> f64;
-
-/// A game whose outputs are functions of the players' signs.
-struct SignGame {
-    players: usize,
-    outputs: Vec<Output>,
-}
-
-impl Game for SignGame {
-    fn players(&self) -> usize {
-        self.players
-    }
-    fn outputs(&self) -> usize {
-        self.outputs.len()
-    }
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        for (row, out) in batch.iter().zip(out.chunks_exact_mut(self.outputs.len())) {
-            let sign = |player: usize| if row.contains(player) { 1.0 } else { -1.0 };
-            out.iter_mut().zip(&self.outputs).for_each(|(out, output)| *out = output(&sign));
-        }
-        Ok(())
-    }
-}
 
 fn squared(got: &[f64], want: &[f64]) -> f64 {
     got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()

@@ -10,6 +10,7 @@ mod connected_regression;
 mod growing;
 mod kernel_banzhaf;
 mod l_shapley;
+mod learned_coalitional;
 mod learned_spectrum;
 mod levels;
 mod methods;

@@ -50,6 +50,17 @@ impl<G: Game> Cached<G> {
         self.memory().places.len()
     }
 
+    /// Returns the cached coalitions in the order in which they were evaluated, and their values, row-major.
+    pub fn evaluations(&self) -> (Coalitions, Vec<f64>) {
+        let memory = self.memory();
+        let mut rows: Vec<(&usize, &Box<[u64]>)> =
+            memory.places.iter().map(|(words, place)| (place, words)).collect();
+        rows.sort_unstable_by_key(|(place, _)| **place);
+        let mut coalitions = Coalitions::with_capacity(self.game.players(), rows.len());
+        rows.iter().for_each(|(_, words)| coalitions.push_words(words));
+        (coalitions, memory.values.clone())
+    }
+
     /// Returns the game that evaluates uncached coalitions.
     pub fn inner(&self) -> &G {
         &self.game
@@ -136,6 +147,18 @@ mod tests {
         assert_eq!(got, expected);
         assert_eq!(cached.inner().evaluations(), cached.distinct() as u64);
         assert_eq!(cached.inner().calls(), 2);
+    }
+
+    #[test]
+    fn evaluations_are_in_the_order_in_which_they_were_made() {
+        let cached = Cached::new(TabulatedGame::from_fn(3, |mask| (mask * mask) as f64).unwrap());
+        for masks in [vec![5, 1], vec![1, 7, 0], vec![7, 2]] {
+            let mut values = vec![0.0; masks.len()];
+            cached.values(&Coalitions::from_masks(3, masks), &mut values).unwrap();
+        }
+        let (coalitions, values) = cached.evaluations();
+        assert_eq!(coalitions, Coalitions::from_masks(3, [5, 1, 7, 0, 2]));
+        assert_eq!(values, [25.0, 1.0, 49.0, 0.0, 4.0]);
     }
 
     #[test]

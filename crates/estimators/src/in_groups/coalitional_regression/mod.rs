@@ -186,6 +186,11 @@ impl CoalitionalRegression {
         if estimator.task().is_some() { Ok(estimator) } else { Err(estimator.refusal()) }
     }
 
+    /// Returns the same regressions with growing samples.
+    pub(crate) fn grown(self) -> Self {
+        Self { grows: true, ..self }
+    }
+
     fn refusal(&self) -> EstimatorError {
         EstimatorError::OtherValue {
             method: NAME,
@@ -324,7 +329,7 @@ impl Estimator for CoalitionalRegression {
     /// improve between 256 and 510 evaluations; their error there is up to four times that of samples that do
     /// not grow.
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(Self { grows: true, ..self.clone() })
+        Box::new(self.clone().grown())
     }
 }
 

@@ -1,96 +1,21 @@
 //! Values that do not only depend on the odd part of the game: weighted Banzhaf values, Beta-Shapley values
 //! and mixtures.
 //!
-//! The sample and the *plain* estimate are those of a method without a prior: Kernel Banzhaf without
-//! replacement for weighted Banzhaf values, and regression-adjusted maximum sample reuse for all others. The
-//! sum of a free linear model and a [`WalshProcess`] is fitted to the same coalitions. Its posterior mean has
-//! the value
-//!
-//! ```text
-//! φ̃_i = 2 b_i + Σ_k Cov(φ_i, v(S_k)) (Q y)_k
-//! ```
-//!
-//! for the coefficients b of the signs, the values y_k of the coalitions S_k, and the matrix Q of
-//! [`Kriging`]. The process is used for an output if its leave-one-out residuals are clearly smaller than
-//! those of a linear model. Both are weighted as in the variance of the plain estimate.
-//!
-//! # Correction
-//!
-//! φ̃ is biased if the game is not smooth. The plain method R, applied to the game minus the predictions of
-//! the process, measures the bias, as in [proxy-residual regression](crate::ProxyResidual):
-//!
-//! ```text
-//! D = R(v − ĝ) − φ̃
-//! ĝ(S_k) = g_{−k}(S_k) − g(∅) − Σ_{i ∈ S_k} φ_i(g_{−k}),    φ_i(g_{−k}) = φ̃_i − G_ik r_k
-//! ```
-//!
-//! where g is the posterior mean, g_{−k} the one without coalition k, r_k the leave-one-out residual of this
-//! coalition, and G_ik the derivative of φ̃_i with respect to v(S_k). Since φ(ĝ) = 0, R(v − ĝ) has no bias
-//! from the process. Its variances V_D are those of the plain method for the remainders v − ĝ. If D is as
-//! small as its errors, it only adds noise. With the squared bias estimated by ‖D‖² − tr V_D (tr is the sum
-//! of the variances), the mean squared error of φ̃ + λ D is smallest for
-//!
-//! ```text
-//! λ = max(0, 1 − tr V_D / ‖D‖²)
-//! ```
-//!
-//! (James and Stein, *Estimation with Quadratic Loss*, 1961, for estimates shrunk to φ̃).
-//!
-//! # Errors
-//!
-//! As for Shapley values, φ̃ is linear in the coalition values once the prior is fixed. It has the variances
-//! `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability. The squared errors of
-//! φ̃ + λ D are `(1 − λ)² V + λ V_D`. They include the remaining squared bias, `(1 − λ) λ tr V_D`. A bias
-//! that D does not show has about the size of the errors of D, so a part of tr V_D is added, too.
-//!
-//! # Safeguards
-//!
-//! The plain estimate is unbiased and has the variances V_R, so its difference from φ̃ + λ D measures the
-//! bias of the latter. The plain estimate is kept if the squared norm of this difference exceeds tr V_R times
-//! a quantile of Fisher's F distribution, or if tr V_D is not clearly below tr V_R. The result is then
-//! identical to that of the method without a prior. Otherwise, the excess of the squared norm over tr V_R is
-//! added to the squared errors.
+//! The sample and the plain estimate are those of a method without a prior: Kernel Banzhaf without
+//! replacement for weighted Banzhaf values, and regression-adjusted maximum sample reuse for all others. A
+//! [process](super::process_fit) is fitted to the same coalitions.
 
-use std::collections::HashMap;
-
-use apportion_games::{Cached, Coalition, Coalitions, Game, GameError, memory};
+use apportion_games::{Cached, Game};
 use apportion_samplers::{Pairing, Sample};
-use apportion_solvers::{Constraint, Design, Functionals, Kriging, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
-use super::choice;
-use super::errors::{MIN_DEGREES, OPTIMISM, distribution_of, sum_of_squares};
+use super::process_fit::{Evaluated, improve};
 use crate::error::Result;
 use crate::regression::kernel_banzhaf::KernelBanzhaf;
-use crate::report::{Explanation, fisher, unseen};
+use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations};
 use crate::sampling::maximum_sample_reuse::{MaximumSampleReuse, SizeWeights};
 use crate::support::{Draws, FullBudget, StandardErrors};
-use crate::surrogate::prior::Signs;
-use crate::surrogate::walsh_process::{WalshProcess, linear_columns};
-
-/// The maximum number of coalitions in the regression. With more, the plain estimate is used.
-const MAX_ROWS: usize = 2000;
-/// The maximum number of players of the process.
-const MAX_PLAYERS: usize = 256;
-/// The minimum number of coalitions in excess of the columns of the linear model.
-const MIN_SPARE: usize = 8;
-/// The maximum number of coalitions from which the relevances are learned: the first number, or the second
-/// number per player if that is more.
-const LEARNED: (usize, usize) = (220, 3);
-/// The variance of the noise of v(∅) and v(N), relative to that of other coalitions. It is small because
-/// these two coalitions are not drawn at random.
-const NOISE_OF_ENDS: f64 = 1e-6;
-
-/// The maximum of tr V_D, relative to tr V_R. A larger variance shows that the process does not predict the
-/// part of the game that determines the value, e.g. in voting games.
-const MAX_NOISE: f64 = 0.5;
-/// The error probability of the test whether the corrected and the plain estimate contradict each other. With
-/// 5%, squared errors of conjunctions are up to 2.7 times those of the plain estimate, and squared errors of
-/// smooth games are 0.18 times those of the plain estimate. With 25%, the factors are 1.5 and 0.25.
-const DISAGREEMENT: f64 = 0.25;
-/// The assumed squared bias that D does not show, relative to tr V_D.
-const UNDETECTED: f64 = 0.5;
 
 /// The method without a prior. Its standard errors are always estimated, because the choice between both
 /// estimates depends on them.
@@ -144,244 +69,50 @@ pub(super) struct AnyValue<'a> {
 impl AnyValue<'_> {
     /// Returns the estimate of the value.
     pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
-        let (n, outputs) = (game.players(), game.outputs());
+        let n = game.players();
         let game = Cached::new(game);
         let plain = Plain::new(self);
         let mut explanation = plain.estimator().estimate_seen(&game, budget, seed)?;
         let name = std::mem::replace(&mut explanation.method, self.name.to_owned());
         let joined = self.value.size_distribution(n);
         let sample = plain.sample(joined.clone(), n, budget, seed)?;
-        let mut chosen = vec![name; outputs];
         // In a sample of pairs, the other coalition of the pair helps to predict a coalition that is left
         // out, so the leave-one-out residuals would be too small.
-        if sample.pairing() == Pairing::Unpaired && can_fit(n, sample.coalitions().len()) {
-            let mut evaluations = Evaluations::begin(&game)?;
-            let values = evaluations.values(sample.coalitions())?;
-            let targets = [&values[..], &evaluations.empty, &evaluations.full].concat();
-            let by_size = SizeWeights::new(&joined, &sample).regression;
-            let degrees =
-                explanation.diagnostics.error_distribution.as_ref().map(|known| known.degrees_of_freedom);
-            for (output, chosen) in chosen.iter_mut().enumerate() {
-                let own: Vec<f64> = targets.iter().skip(output).step_by(outputs).copied().collect();
-                let Some(process) = ProcessFit::new(self.value, &sample, &own) else { continue };
-                let (true, Some(degrees)) = (process.is_better(&sample, &by_size, &own)?, degrees) else {
-                    continue;
-                };
-                let remainders = |is_unseen: bool| -> Result<Explanation> {
-                    let game = process.remainders(&sample, is_unseen);
-                    plain.estimator().estimate_seen(&game, budget, seed)
-                };
-                let remainders = [&remainders(false)?, &remainders(true)?];
-                if process.replace(&mut explanation, &sample, (output, degrees), remainders) {
-                    *chosen = format!("products of all players with relevances, and {chosen}");
-                }
+        match sample.pairing() {
+            Pairing::Paired => {
+                explanation.diagnostics.chosen = Some(vec![name; explanation.outputs()].join("; "))
+            }
+            Pairing::Unpaired => {
+                let weights = SizeWeights::new(&joined, &sample).regression;
+                improve(
+                    &mut explanation,
+                    &evaluated(&game, &sample, &weights)?,
+                    &|process, signs| process.with_values(signs, self.value),
+                    &|game| plain.estimator().estimate_seen(game, budget, seed),
+                    &name,
+                )?;
             }
         }
         if self.standard_errors == StandardErrors::Omitted {
             explanation.std_errors = None;
             explanation.diagnostics.error_distribution = None;
         }
-        explanation.diagnostics.chosen = Some(chosen.join("; "));
         Ok(explanation)
     }
 }
 
-/// Returns the number of bytes for the covariances of the coalitions and for their influences on the values.
-pub(super) fn memory(players: usize, outputs: usize, budget: usize) -> u128 {
-    let rows = if players <= MAX_PLAYERS { budget.min(MAX_ROWS) } else { 0 };
-    let columns = players.saturating_add(outputs).saturating_add(1);
-    let of_all = memory::product([4, budget, columns, 8]);
-    of_all
-        .saturating_add(memory::product([8, rows, rows, 8]))
-        .saturating_add(memory::product([4, players, players, 8]))
-}
-
-/// Returns whether the number of coalitions is neither too small nor too large for the process.
-fn can_fit(players: usize, rows: usize) -> bool {
-    (players + 1 + MIN_SPARE..=MAX_ROWS).contains(&(rows + 2)) && players <= MAX_PLAYERS
-}
-
-/// The process that is fitted to a sample for one output, its values and its leave-one-out residuals.
-struct ProcessFit {
-    players: usize,
-    /// The leave-one-out residual of each coalition of the sample.
-    left: Vec<f64>,
-    /// The estimate for each player.
-    estimates: Vec<f64>,
-    /// The derivatives of the estimates with respect to each value, players × rows.
-    influences: Vec<f64>,
-    /// The residual of each coalition divided by its leave-one-out residual.
-    residual_shares: Vec<f64>,
-}
-
-impl ProcessFit {
-    /// Fits the process to the coalitions of `sample`, ∅ and N, with the given values. Returns `None` if the
-    /// regression is not determined.
-    fn new(value: &Semivalue, sample: &Sample, targets: &[f64]) -> Option<Self> {
-        let (n, rows) = (sample.coalitions().players(), sample.coalitions().len());
-        let mut ends = Coalitions::with_capacity(n, 2);
-        ends.push_empty();
-        ends.push_full();
-        let signs = Signs::new(n, sample.coalitions().iter().chain(ends.iter()));
-        let (process, noise) = learn(&signs, targets);
-        let noise: Vec<f64> =
-            (0..rows + 2).map(|row| if row < rows { noise } else { noise * NOISE_OF_ENDS }).collect();
-        let mut covariance = process.cross(&signs, &signs);
-        covariance.iter_mut().step_by(rows + 3).zip(&noise).for_each(|(entry, noise)| *entry += noise);
-        let covariances = process.with_values(&signs, value)?;
-        let kriging = Kriging::new(&covariance, &linear_columns(&signs), rows + 2)?;
-        let of_columns: Vec<f64> =
-            (0..n * (n + 1)).map(|at| if at % (n + 1) == at / (n + 1) + 1 { 2.0 } else { 0.0 }).collect();
-        let functionals = Functionals { count: n, of_columns: &of_columns, covariances: &covariances };
-        let found = kriging.estimate(&functionals, targets, 1);
-        let mut left = kriging.left_out(targets, 1);
-        left.truncate(rows);
-        let influences =
-            found.influences.chunks_exact(rows + 2).flat_map(|own| own[..rows].iter().copied()).collect();
-        let mut residual_shares = kriging.residual_shares(&noise);
-        residual_shares.truncate(rows);
-        Some(Self { players: n, left, estimates: found.values, influences, residual_shares })
-    }
-
-    /// Returns whether the leave-one-out residuals of the process are clearly smaller than those of a linear
-    /// model of the values `targets`. `by_size` contains the weight of each size.
-    fn is_better(&self, sample: &Sample, by_size: &[f64], targets: &[f64]) -> Result<bool> {
-        let weights: Vec<f64> =
-            sample.coalitions().sizes().iter().map(|&size| by_size[size as usize]).collect();
-        if weights.iter().all(|&weight| weight == 0.0) || self.left.iter().any(|left| !left.is_finite()) {
-            return Ok(false);
-        }
-        let design = Design::new(sample.coalitions(), &weights)?.with_intercept();
-        let linear = least_squares(&design, &targets[..self.left.len()], 1, Constraint::None)?;
-        let (residuals, hats) = (linear.residuals(), linear.hat_values());
-        let squares = |residual: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            let square = |(row, weight): (usize, &f64)| match weight * residual(row).powi(2) {
-                _ if *weight == 0.0 => 0.0,
-                square if square.is_nan() => f64::INFINITY,
-                square => square,
-            };
-            weights.iter().enumerate().map(square).collect()
-        };
-        let of_process = squares(&|row| self.left[row]);
-        let of_linear = squares(&|row| residuals[row] / (1.0 - hats[row]));
-        let is_undetermined = of_linear.iter().any(|square| square.is_infinite());
-        Ok(is_undetermined || choice::is_clearly_less(&of_process, &of_linear))
-    }
-
-    /// Returns the game v − ĝ, up to a constant, on the coalitions of `sample`. If `is_unseen`, the
-    /// predictions ĝ are those for estimating errors, from g_{−k}. Otherwise, they are those for estimating
-    /// values, from weighted means of g_{−k} and g. The weight of g is the inclusion probability, as for
-    /// [folds](crate::support::folds).
-    fn remainders(&self, sample: &Sample, is_unseen: bool) -> KnownGame {
-        let n = self.players;
-        let coalitions = sample.coalitions();
-        let rows = coalitions.len();
-        let mut values = HashMap::with_capacity(rows + 2);
-        values.insert(Coalition::from_members(n, []).view().words().into(), 0.0);
-        values.insert(Coalition::from_members(n, 0..n).view().words().into(), self.estimates.iter().sum());
-        for (row, coalition) in coalitions.iter().enumerate() {
-            let inclusion = if is_unseen { 0.0 } else { inclusion(sample, row) };
-            let left = self.left[row];
-            let without = |player: usize| {
-                self.estimates[player] - (1.0 - inclusion) * self.influences[player * rows + row] * left
-            };
-            let residual = (1.0 - inclusion + inclusion * self.residual_shares[row]) * left;
-            values.insert(coalition.words().into(), coalition.members().map(without).sum::<f64>() + residual);
-        }
-        KnownGame { players: n, values }
-    }
-
-    /// Replaces the plain values and errors of an output with those of the process, unless a safeguard
-    /// keeps the plain estimate, whose errors have `degrees_of_plain` degrees of freedom.
-    /// The correction uses the results of the plain method for both games of
-    /// [`remainders`](Self::remainders). Returns whether the values were replaced.
-    fn replace(
-        &self,
-        explanation: &mut Explanation,
-        sample: &Sample,
-        (output, degrees_of_plain): (usize, f64),
-        [of_values, of_errors]: [&Explanation; 2],
-    ) -> bool {
-        let (n, outputs) = (self.players, explanation.outputs());
-        let known = of_errors.std_errors.as_ref().zip(of_errors.diagnostics.error_distribution.as_ref());
-        let (Some(errors), Some(distribution), Some((of_remainders, known))) =
-            (&mut explanation.std_errors, &mut explanation.diagnostics.error_distribution, known)
-        else {
-            // Without errors, the correction cannot be weighed against its noise.
-            return false;
-        };
-        let draws_left = (sample.coalitions().len() as f64 - (n + 1) as f64).max(1.0);
-        let degrees_of_process = self.residual_shares.iter().sum::<f64>().max(MIN_DEGREES);
-        let places = || (0..n).map(|player| player * outputs + output);
-        let square_sum = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>();
-        let noise = sum_of_squares(of_remainders);
-        let changes: Vec<f64> =
-            of_values.values.iter().zip(&self.estimates).map(|(other, own)| other - own).collect();
-        let square = sum_of_squares(&changes);
-        let share = if square > noise { 1.0 - noise / square } else { 0.0 };
-        let combined: Vec<f64> =
-            self.estimates.iter().zip(&changes).map(|(own, change)| own + share * change).collect();
-        let apart =
-            square_sum(&mut places().zip(&combined).map(|(at, value)| value - explanation.values[at]));
-        let of_plain = square_sum(&mut places().map(|at| errors[at]));
-        let of_difference = distribution.directions.get(output).copied().unwrap_or(1.0);
-        let limit = fisher(of_difference, degrees_of_plain, DISAGREEMENT);
-        if noise > MAX_NOISE * of_plain || apart > limit * of_plain {
-            return false;
-        }
-        let bias = (apart - of_plain).max(0.0) + UNDETECTED * noise;
-        let (mut shares, units) = self.shares(sample);
-        let (of_shares, directions) = distribution_of(&shares, n, units);
-        shares.iter_mut().for_each(|change| *change *= 1.0 - share);
-        let variances: Vec<f64> = shares.chunks_exact(units).map(sum_of_squares).collect();
-        for (player, at) in places().enumerate() {
-            explanation.values[at] = combined[player];
-            let of_remainder = share * of_remainders[player].powi(2);
-            errors[at] = (variances[player] + bias / n as f64 + of_remainder).sqrt();
-        }
-        // Satterthwaite's approximation for the sum of both variances. The direction of the bias is unknown.
-        let (own, other) = (variances.iter().sum::<f64>(), share * noise);
-        let all = (own + other).max(f64::MIN_POSITIVE);
-        let degrees = degrees_of_process.min(of_shares).max(1.0);
-        let parts = (own / all).powi(2) / degrees + (other / all).powi(2) / known.degrees_of_freedom;
-        let degrees = if parts > 0.0 { parts.recip().max(1.0) } else { degrees };
-        distribution.degrees_of_freedom = distribution.degrees_of_freedom.min(degrees);
-        if let Some(place) = distribution.directions.get_mut(output) {
-            let of_remainders = known.directions.first().copied().unwrap_or(1.0);
-            let least = own / directions.sqrt() + other / of_remainders.sqrt() + bias;
-            let ratio = (own + other + bias) / least;
-            *place = if ratio.is_finite() { ratio.powi(2).clamp(1.0, n as f64) } else { 1.0 };
-        }
-        if distribution.one_draw.is_empty() {
-            distribution.draws_left = Some(draws_left);
-        } else {
-            let squares: Vec<f64> = places().map(|at| errors[at].powi(2)).collect();
-            let (unseen, _) = unseen::of_regression(&combined, &squares, draws_left, 1);
-            for ((player, at), square) in places().enumerate().zip(unseen) {
-                let of_remainder = known.one_draw.get(player).copied().unwrap_or(0.0);
-                distribution.one_draw[at] = square.sqrt().hypot(share.sqrt() * of_remainder);
-            }
-        }
-        true
-    }
-
-    /// Returns the change in each player's value if a unit (a coalition or a pair) is left out, players ×
-    /// units, and the number of units. Changes are scaled such that the sums of their squares are variances.
-    fn shares(&self, sample: &Sample) -> (Vec<f64>, usize) {
-        let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
-        let rows = sample.coalitions().len();
-        let factors: Vec<f64> =
-            (0..rows).map(|row| (OPTIMISM * (1.0 - inclusion(sample, row))).sqrt()).collect();
-        let change = |row: usize, influence: f64| {
-            if factors[row] == 0.0 { 0.0 } else { factors[row] * influence * self.left[row] }
-        };
-        let of_player = |own: &[f64]| -> Vec<f64> {
-            let changes: Vec<f64> =
-                own.iter().enumerate().map(|(row, influence)| change(row, *influence)).collect();
-            changes.chunks(step).map(|unit| unit.iter().sum()).collect()
-        };
-        (self.influences.chunks_exact(rows).flat_map(of_player).collect(), rows.div_ceil(step))
-    }
+/// Returns the coalitions of `sample`, which are cached in `game`. `weights` contains the weight of each size.
+fn evaluated(game: &dyn Game, sample: &Sample, weights: &[f64]) -> Result<Evaluated> {
+    let coalitions = sample.coalitions();
+    let mut evaluations = Evaluations::begin(game)?;
+    let values = evaluations.values(coalitions)?;
+    Ok(Evaluated {
+        inclusion: (0..coalitions.len()).map(|row| inclusion(sample, row)).collect(),
+        partners: (0..coalitions.len()).collect(),
+        weights: coalitions.sizes().iter().map(|&size| weights[size as usize]).collect(),
+        values: [&values[..], &evaluations.empty, &evaluations.full].concat(),
+        coalitions: coalitions.clone(),
+    })
 }
 
 /// Returns the inclusion probability of a coalition of the sample; 0 for draws with replacement.
@@ -393,36 +124,4 @@ fn inclusion(sample: &Sample, row: usize) -> f64 {
             sample.strata()[size].inclusion_probability().min(1.0)
         }
     }
-}
-
-/// A game whose values are known for ∅, N and the coalitions of a sample. All other values are zero, and are
-/// never evaluated: for the same seed, the plain method draws the same sample.
-struct KnownGame {
-    players: usize,
-    values: HashMap<Box<[u64]>, f64>,
-}
-
-impl Game for KnownGame {
-    fn players(&self) -> usize {
-        self.players
-    }
-
-    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        for (row, out) in batch.iter().zip(out) {
-            *out = self.values.get(row.words()).copied().unwrap_or(0.0);
-        }
-        Ok(())
-    }
-}
-
-/// Learns the process, and the variance of its noise, from evenly spaced rows. The last two rows are ∅ and N,
-/// which are always included.
-fn learn(signs: &Signs, targets: &[f64]) -> (WalshProcess, f64) {
-    let (fixed, per_player) = LEARNED;
-    let most = fixed.max(per_player * signs.players);
-    let sampled = signs.rows - 2;
-    let step = sampled.div_ceil(most).max(1);
-    let rows: Vec<usize> = (0..sampled).step_by(step).chain(sampled..signs.rows).collect();
-    let some: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
-    WalshProcess::learn(&signs.some(&rows), &some, 1)
 }

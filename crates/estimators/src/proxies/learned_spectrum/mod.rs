@@ -45,7 +45,9 @@
 //! | [`answer`] | the values, and the error of each pair |
 //! | [`errors`] | the distribution of the errors of values |
 //! | [`pairs`] | the interaction indices of pairs of players, from the even part |
-//! | [`any_value`] | all other semivalues, from a Gaussian process on coalitions |
+//! | [`process_fit`] | a Gaussian process on coalitions that improves the estimate of another method |
+//! | [`any_value`] | all other semivalues, improved in this way |
+//! | [`coalitional`] | values of players in groups, improved in this way |
 //!
 //! # Sources
 //!
@@ -57,6 +59,7 @@
 mod answer;
 mod any_value;
 mod choice;
+mod coalitional;
 mod errors;
 mod evaluated_pairs;
 mod family;
@@ -64,6 +67,7 @@ mod fit;
 mod means;
 mod odd_prior;
 mod pairs;
+mod process_fit;
 mod sampled;
 mod screens;
 
@@ -76,6 +80,7 @@ use apportion_values::{
 
 use self::answer::{Answer, MAX_PAIRS, MAX_PRODUCTS};
 use self::any_value::AnyValue;
+use self::coalitional::LearnedCoalitional;
 use self::evaluated_pairs::EvaluatedPairs;
 use self::fit::SpectrumTarget;
 use self::means::Remainders;
@@ -88,6 +93,9 @@ use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, un
 use crate::setters::setters;
 use crate::support::leverage_distribution;
 use crate::support::{Draws, FullBudget, MissedConjunction, StandardErrors, exact, exact_if_affordable};
+
+/// The name of the method.
+const NAME: &str = "learned-spectrum";
 
 /// The learned spectrum: a regression with a prior on nonlinear terms that is learned from the same sample.
 /// For Shapley and Banzhaf values, it is a regression on pairs of coalitions.
@@ -399,7 +407,7 @@ impl LearnedSpectrum {
 
 impl Estimator for LearnedSpectrum {
     fn name(&self) -> &'static str {
-        "learned-spectrum"
+        NAME
     }
 
     fn value(&self) -> SolutionConcept {
@@ -451,7 +459,7 @@ impl Estimator for LearnedSpectrum {
             return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
         }
         if !self.is_of_odd_part() {
-            return any_value::memory(players, outputs, budget);
+            return process_fit::memory(players, outputs, budget);
         }
         let pairs = budget / 2;
         let factors = MAX_PRODUCTS.min(pairs).saturating_add(players);
@@ -492,6 +500,9 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
         Value::Quotient(semivalue, groups) => {
             Some(Box::new(LearnedSpectrum::for_value(semivalue.clone())?.grouped(groups.clone())))
         }
+        Value::Coalitional(..) | Value::TwoStepShapley(_) => {
+            Some(Box::new(LearnedCoalitional::new(value.concept(), value.groups()?.clone()).ok()?))
+        }
         _ => None,
     }
 }
@@ -499,6 +510,6 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
         "learned spectrum: a regression with a prior on interactions that is learned from the sample; for \
-         all semivalues except weights by size",
+         all semivalues except weights by size, and for players in groups",
         boxed;
 }

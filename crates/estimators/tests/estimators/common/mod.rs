@@ -2,6 +2,7 @@
 
 pub(crate) mod all;
 pub(crate) mod graphs;
+pub(crate) mod sign_game;
 
 use std::collections::HashSet;
 use std::sync::Mutex;
