@@ -187,12 +187,12 @@ impl Method {
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
     /// - Semivalues other than weights by size, for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS)
-    ///   players, or groups acting as players: the learned spectrum, if there are at least n evaluations. The
-    ///   exception is Shapley values with 2n to 2.5n evaluations: Permutation SHAP, because a regression
-    ///   would have about as many pairs as unknowns.
+    ///   players, or groups acting as players, and values for groups based on Shapley and Banzhaf values: the
+    ///   learned spectrum, if there are at least n evaluations. The exception is Shapley values with 2n to
+    ///   2.5n evaluations: Permutation SHAP, because a regression would have about as many pairs as unknowns.
     /// - All other semivalues of features: Leverage SHAP for Shapley values, Kernel Banzhaf without
     ///   replacement for (weighted) Banzhaf values, otherwise regression-adjusted maximum sample reuse.
-    /// - Values for groups: the regressions with leverage score sampling if they support the value, nested
+    /// - Other values for groups: the regressions with leverage score sampling if they support the value, nested
     ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
     ///   values.
     /// - Values on graphs, whose definitions contain few coalitions: [`Exact`](Self::Exact).

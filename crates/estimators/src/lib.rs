@@ -3,7 +3,7 @@
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
 //! | [`LeverageShap`] | pairs without replacement, all coalition sizes equally likely | kernel divided by inclusion probability | yes | yes |
-//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for (weighted) Banzhaf values, like [`KernelBanzhaf`] without replacement; for other semivalues, like [`MaximumSampleReuse`] | as in these methods, with a prior on interactions learned from the sample | yes | yes |
+//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for (weighted) Banzhaf values, like [`KernelBanzhaf`] without replacement; for other semivalues, like [`MaximumSampleReuse`]; for groups, like [`CoalitionalRegression`] | as in these methods, with a prior on interactions learned from the sample | yes | yes |
 //! | [`KernelShap`] | with replacement from the Shapley kernel, plain or paired | equal | yes | yes |
 //! | [`OptimizedKernelShap`] | small sizes enumerated, the others paired with replacement | as in the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |

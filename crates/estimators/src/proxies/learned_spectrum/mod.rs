@@ -140,6 +140,12 @@ const NAME: &str = "learned-spectrum";
 /// relative to the plain method, is about 0.25 for networks, kernels, trees and other smooth games of 11
 /// players at 5n to 20n. The process is used for up to 256 players and 2000 evaluations.
 ///
+/// # Values for groups
+///
+/// [`methods::LEARNED_SPECTRUM`](crate::methods::LEARNED_SPECTRUM) also estimates the values that
+/// [`CoalitionalRegression`](crate::CoalitionalRegression) supports: it improves the estimate of these
+/// regressions in the same way, from the same coalitions.
+///
 /// # Cost and guarantees
 ///
 /// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
