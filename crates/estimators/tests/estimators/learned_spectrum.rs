@@ -1,7 +1,7 @@
 //! Compares the learned spectrum with the regressions to which it falls back, and tests it on games that it
 //! should solve well.
 
-use crate::common::sign_game::SignGame;
+use crate::common::sign_game::{Output, SignGame};
 use apportion_estimators::{
     Draws, Estimator, Explanation, FullBudget, KernelBanzhaf, LearnedSpectrum, LeverageShap,
     MaximumSampleReuse, StandardErrors, methods,

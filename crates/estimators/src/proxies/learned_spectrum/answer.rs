@@ -265,9 +265,9 @@ fn learn(sampled: &Sampled, target: SpectrumTarget<'_>, is_halved: bool) -> Opti
     Some(WalshProcess::learn_from_pairs(&some.signs, &some.odd, even, outputs))
 }
 
-/// Returns the share of the process in the average with the `best` regression: the mean of the shares by
-/// residuals on unseen parts of the sample, and by leave-one-out residuals. The former are larger than with
-/// the whole sample, and the latter favour priors whose screens have seen all pairs.
+/// Returns the share of the process in the average with the `best` regression: the smaller one of the shares
+/// by residuals on unseen parts of the sample, and by leave-one-out residuals. With a part of the sample, the
+/// screens may miss products that they find in the whole sample.
 fn share_of_process(choice: &Choice, best: &ValidatedFit, process: &ValidatedFit, output: usize) -> f64 {
     let (best_left, left) = (&best.residuals[output], &process.residuals[output]);
     let by_left_out = choice::share(best_left, left);
@@ -275,7 +275,7 @@ fn share_of_process(choice: &Choice, best: &ValidatedFit, process: &ValidatedFit
         (false, Some(unseen)) => choice::share(&choice.unseen, unseen),
         _ => by_left_out,
     };
-    let share = 0.5 * (by_left_out + by_unseen);
+    let share = by_left_out.min(by_unseen);
     let variance = choice::variance_of_share(best_left, left, share, process.fit.columns());
     share / (1.0 + variance / VARIANCE_OF_SHARE)
 }
