@@ -117,9 +117,9 @@ const NAME: &str = "learned-spectrum";
 /// smooth games: a Gaussian process, whose variance of a product of players is the product of the relevances
 /// of these players. The relevances maximize the restricted likelihood of the odd and the even part of the
 /// game. The share of the process in the average minimizes the squared residuals on unseen pairs, and is 0 if
-/// the process does not improve them. For networks, kernel machines, nearest neighbours and trees with 10 to
-/// 13 features, the geometric mean of the squared errors, relative to the result without the process, is 0.8
-/// at 5n, 0.73 at 10n and 0.5 at 20n (Banzhaf: 0.8, 0.5 and 0.4).
+/// the process does not reduce them. For networks, kernel machines, nearest neighbours and trees with 10 to
+/// 13 features, the geometric mean of the squared errors, relative to the result without the process, is 0.83
+/// at 5n, 0.75 at 10n and 0.53 at 20n (Banzhaf: 0.84, 0.52 and 0.42).
 ///
 /// The choice is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
@@ -144,7 +144,8 @@ const NAME: &str = "learned-spectrum";
 ///
 /// [`methods::LEARNED_SPECTRUM`](crate::methods::LEARNED_SPECTRUM) also estimates the values that
 /// [`CoalitionalRegression`](crate::CoalitionalRegression) supports: it improves the estimate of these
-/// regressions in the same way, from the same coalitions.
+/// regressions in the same way, from the same coalitions. For these models in groups of four, the geometric
+/// mean of the squared errors of Owen values, relative to the regressions, is 0.82 at 5n and 0.31 at 10n.
 ///
 /// # Cost and guarantees
 ///
