@@ -262,7 +262,7 @@ fn auto_samples_values_of_groups_by_leverage_scores_where_it_can() {
     let partition =
         Partition::new(16, (0..4).map(|group| (4 * group..4 * group + 4).collect()).collect()).unwrap();
     for (value, method) in [
-        ("owen", "leverage"),
+        ("owen", "learned-spectrum"),
         ("two-step", "exact"),
         ("quotient-shapley", "exact"),
         ("coalitional=beta=4,1/shapley", "product-space"),
