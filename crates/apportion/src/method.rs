@@ -192,9 +192,9 @@ impl Method {
     ///   2.5n evaluations: Permutation SHAP, because a regression would have about as many pairs as unknowns.
     /// - All other semivalues of features: Leverage SHAP for Shapley values, Kernel Banzhaf without
     ///   replacement for (weighted) Banzhaf values, otherwise regression-adjusted maximum sample reuse.
-    /// - Other values for groups: the regressions with leverage score sampling if they support the value, nested
-    ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
-    ///   values.
+    /// - Other values for groups: the regressions with leverage score sampling if they support the value,
+    ///   nested permutations for Owen values over hierarchies, and Monte Carlo on the product space for all
+    ///   other values.
     /// - Values on graphs, whose definitions contain few coalitions: [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let players = match value {

@@ -29,8 +29,8 @@ use faer::{Mat, MatRef};
 use crate::dual_ridge::{DualEstimate, Functionals};
 use crate::factor::{cholesky, inverse_of_lower};
 
-/// The minimum of the determinant of `Q_BB` for the two rows of a unit, relative to the product of its diagonal
-/// entries. Below it, the columns are not linearly independent without the unit.
+/// The minimum of the determinant of `Q_BB` for the two rows of a unit, relative to the product of its
+/// diagonal entries. Below it, the columns are not linearly independent without the unit.
 const DETERMINED: f64 = 1e-12;
 
 /// A solved kriging system, for any targets.
@@ -144,10 +144,10 @@ impl Kriging {
             .collect()
     }
 
-    /// Returns the residuals of one output if the rows of a unit are left out together, for units of one or two
-    /// rows: `Q_BB⁻¹ (Q y)_B` for the rows B of a unit. `partners` contains the other row of each unit, or the
-    /// row itself if it is alone. A residual is NaN if the columns are not linearly independent without the
-    /// unit.
+    /// Returns the residuals of one output if the rows of a unit are left out together, for units of one or
+    /// two rows: `Q_BB⁻¹ (Q y)_B` for the rows B of a unit. `partners` contains the other row of each unit,
+    /// or the row itself if it is alone. A residual is NaN if the columns are not linearly independent
+    /// without the unit.
     ///
     /// # Panics
     ///

@@ -63,8 +63,8 @@ fn methods_that_say_they_are_one_are_and_no_others() {
             let of_same = later.same_as(&value, game.scenarios());
             assert!(of_same.is_none_or(|same| places[..index].contains(&same)), "{later} {name}");
             for &earlier in &places[..index] {
-                // For other values, the learned spectrum returns the values of another method unless its process
-                // predicts clearly better.
+                // For other values, the learned spectrum returns the values of another method unless its
+                // process predicts clearly better.
                 let spectrum = Method::By(&methods::LEARNED_SPECTRUM);
                 let keeps_values =
                     ["weighted-banzhaf=0.3", "beta=4,1", "owen", "banzhaf-owen"].contains(&name);

@@ -160,8 +160,8 @@ impl WalshProcess {
     /// Returns the covariances of the value of each player in groups with the values of the coalitions,
     /// players × rows. Returns `None` for quotient values, and for semivalues without a mixing measure.
     ///
-    /// A group h is present or absent as a whole, with the factors H_h and L_h, the products of the factors of
-    /// its members. For a player i of group j, with the mixing measures μ between and ν within groups:
+    /// A group h is present or absent as a whole, with the factors H_h and L_h, the products of the factors
+    /// of its members. For a player i of group j, with the mixing measures μ between and ν within groups:
     ///
     /// ```text
     /// Cov(g_i, v(S)) = x_i (1 − e_i) O_j I_i (coalitional)
@@ -291,8 +291,8 @@ struct Part<'a> {
     targets: &'a [f64],
 }
 
-/// Returns the negative logarithm of the posterior of the parameters (`ln ℓ_i`, and `ln ν` for each part), and
-/// its gradient.
+/// Returns the negative logarithm of the posterior of the parameters (`ln ℓ_i`, and `ln ν` for each part),
+/// and its gradient.
 fn negative_ln_posterior(
     signs: &Signs,
     parts: &[Part<'_>],

@@ -65,7 +65,8 @@ fn values_of_smooth_games_have_smaller_errors_and_intervals_that_cover() {
     for value in values() {
         let truth = value.enumerate(&game).unwrap().values;
         for (budget, most) in [(72, 0.9), (144, 0.6)] {
-            // The regressions for weighted Banzhaf values have no pairs, so few coalitions do not determine them.
+            // The regressions for weighted Banzhaf values have no pairs, so few coalitions do not determine
+            // them.
             let most = match (value == values()[2], budget) {
                 (true, 72) => continue,
                 (true, _) => 0.9,

@@ -10,11 +10,12 @@ use apportion_solvers::DualEstimate;
 use super::choice::{self, Choice};
 use super::errors::{MIN_DEGREES, OPTIMISM, distribution_of, sum_of_squares};
 use super::family::Family;
-use super::fit::{Fit, Linear, SpectrumTarget};
+use super::fit::{Fit, Linear};
 use super::means::Remainders;
 use super::odd_prior::OddPrior;
 use super::sampled::Sampled;
 use super::screens::ScreenResults;
+use super::spectrum_target::SpectrumTarget;
 use crate::error::Result;
 use crate::surrogate::prior::Signs;
 use crate::surrogate::walsh_process::WalshProcess;
@@ -172,9 +173,9 @@ impl Answer {
     }
 }
 
-/// Returns the factor by which variances increase if residuals on `unseen` parts of the sample are larger than
-/// the leave-one-out residuals with the sum of squares `left`. If there are few pairs, any choice may fit by
-/// chance; residuals on unseen parts show whether it does.
+/// Returns the factor by which variances increase if residuals on `unseen` parts of the sample are larger
+/// than the leave-one-out residuals with the sum of squares `left`. If there are few pairs, any choice may
+/// fit by chance; residuals on unseen parts show whether it does.
 fn factor_of_chance(sampled: &Sampled, unseen: &[f64], left: f64, target: SpectrumTarget<'_>) -> f64 {
     let are_few = choice::are_few(sampled.len(), target.columns(sampled.players));
     match are_few && unseen.len() == sampled.len() && left > 0.0 {

@@ -101,7 +101,8 @@ impl AnyValue<'_> {
     }
 }
 
-/// Returns the coalitions of `sample`, which are cached in `game`. `weights` contains the weight of each size.
+/// Returns the coalitions of `sample`, which are cached in `game`. `weights` contains the weight of each
+/// size.
 fn evaluated(game: &dyn Game, sample: &Sample, weights: &[f64]) -> Result<Evaluated> {
     let coalitions = sample.coalitions();
     let mut evaluations = Evaluations::begin(game)?;

@@ -1,10 +1,11 @@
 //! The choice of a prior and its strength, by leave-one-out residuals.
 
 use super::family::Family;
-use super::fit::{Fit, Linear, SpectrumTarget};
+use super::fit::{Fit, Linear};
 use super::odd_prior::OddPrior;
 use super::sampled::Sampled;
 use super::screens::ScreenResults;
+use super::spectrum_target::SpectrumTarget;
 use crate::error::Result;
 use crate::surrogate::walsh_process::WalshProcess;
 

@@ -2,8 +2,9 @@
 //! [process](super::process_fit) that is fitted to the same coalitions.
 //!
 //! The regressions draw most coalitions in pairs of complements. Both coalitions of a pair are therefore left
-//! out together. The inclusion probability of a coalition is the share of drawn coalitions in its stratum: all
-//! coalitions with the same number of whole groups and the same number of members of the same other group.
+//! out together. The inclusion probability of a coalition is the share of drawn coalitions in its stratum:
+//! all coalitions with the same number of whole groups and the same number of members of the same other
+//! group.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,9 @@ use crate::run::Estimator;
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(transparent)]
 pub(super) struct LearnedCoalitional {
+    /// The name of the method.
+    #[serde(skip)]
+    name: &'static str,
     plain: CoalitionalRegression,
 }
 
@@ -30,14 +34,18 @@ impl LearnedCoalitional {
     /// # Errors
     ///
     /// Same as [`CoalitionalRegression::new`].
-    pub(super) fn new(value: SolutionConcept, partition: Partition) -> Result<Self, EstimatorError> {
-        Ok(Self { plain: CoalitionalRegression::new(value, partition)? })
+    pub(super) fn new(
+        name: &'static str,
+        value: SolutionConcept,
+        partition: Partition,
+    ) -> Result<Self, EstimatorError> {
+        Ok(Self { name, plain: CoalitionalRegression::new(value, partition)? })
     }
 }
 
 impl Estimator for LearnedCoalitional {
     fn name(&self) -> &'static str {
-        super::NAME
+        self.name
     }
 
     fn value(&self) -> SolutionConcept {
@@ -76,7 +84,7 @@ impl Estimator for LearnedCoalitional {
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
-        Box::new(Self { plain: self.plain.clone().grown() })
+        Box::new(Self { plain: self.plain.clone().grown(), ..*self })
     }
 }
 

@@ -20,8 +20,9 @@ use apportion_values::LeastSquaresForm;
 use rand::RngExt;
 
 use super::choice;
-use super::fit::{Fit, Linear, SpectrumTarget};
+use super::fit::{Fit, Linear};
 use super::sampled::Sampled;
+use super::spectrum_target::SpectrumTarget;
 use crate::error::Result;
 use crate::run::Evaluations;
 

@@ -13,10 +13,10 @@
 
 use apportion_games::Cancellation;
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance};
-use apportion_values::Semivalue;
 
 use super::odd_prior::OddPrior;
 use super::sampled::Sampled;
+use super::spectrum_target::SpectrumTarget;
 use crate::error::Result;
 use crate::surrogate::prior::{Prior, Signs};
 
@@ -27,35 +27,6 @@ pub(super) enum Linear {
     Free,
     /// Estimated with a prior of the given variance.
     Prior(f64),
-}
-
-/// The value to estimate, as a functional of the spectrum.
-#[derive(Clone, Copy)]
-pub(super) struct SpectrumTarget<'a> {
-    /// A value that only depends on the odd part of the game.
-    pub(super) value: &'a Semivalue,
-}
-
-impl SpectrumTarget<'_> {
-    /// Returns whether `Σ_T β_T = d(N)` must hold exactly.
-    pub(super) fn is_constrained(self) -> bool {
-        *self.value == Semivalue::Shapley
-    }
-
-    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`: the weight of the coefficient of a product of an odd number q of
-    /// players in the value of each of these players.
-    pub(super) fn weight(self, order: usize) -> f64 {
-        match order {
-            _ if self.is_constrained() => 2.0 / order as f64,
-            1 => 2.0,
-            _ => 0.0,
-        }
-    }
-
-    /// Returns the number of free columns for `players` players.
-    pub(super) fn columns(self, players: usize) -> usize {
-        players - usize::from(self.is_constrained())
-    }
 }
 
 /// A regression that can be evaluated for every noise strength.

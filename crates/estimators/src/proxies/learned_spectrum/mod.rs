@@ -38,6 +38,7 @@
 //! | [`sampled`] | the evaluated pairs |
 //! | [`screens`] | boosted trees, and their Walsh spectrum |
 //! | [`family`] | priors built from this spectrum |
+//! | [`spectrum_target`] | the value to estimate |
 //! | [`odd_prior`] | the prior of the regression: one of these, or the process |
 //! | [`fit`] | the regression with a prior |
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
@@ -70,6 +71,7 @@ mod pairs;
 mod process_fit;
 mod sampled;
 mod screens;
+mod spectrum_target;
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
@@ -82,10 +84,10 @@ use self::answer::{Answer, MAX_PAIRS, MAX_PRODUCTS};
 use self::any_value::AnyValue;
 use self::coalitional::LearnedCoalitional;
 use self::evaluated_pairs::EvaluatedPairs;
-use self::fit::SpectrumTarget;
 use self::means::Remainders;
 use self::pairs::Pairs;
 use self::sampled::Sampled;
+use self::spectrum_target::SpectrumTarget;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::{ErrorDistribution, Explanation, many_in_own_units};
@@ -508,7 +510,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
             Some(Box::new(LearnedSpectrum::for_value(semivalue.clone())?.grouped(groups.clone())))
         }
         Value::Coalitional(..) | Value::TwoStepShapley(_) => {
-            Some(Box::new(LearnedCoalitional::new(value.concept(), value.groups()?.clone()).ok()?))
+            Some(Box::new(LearnedCoalitional::new(NAME, value.concept(), value.groups()?.clone()).ok()?))
         }
         _ => None,
     }

@@ -3,7 +3,7 @@
 use crate::surrogate::prior::{Prior, Signs};
 use crate::surrogate::walsh_process::WalshProcess;
 
-use super::fit::SpectrumTarget;
+use super::spectrum_target::SpectrumTarget;
 
 /// A prior on products of an odd number of players.
 #[derive(Debug, Clone)]

@@ -229,8 +229,8 @@ impl ProcessFit {
         Ok(is_undetermined || choice::is_clearly_less(&of_process, &of_linear))
     }
 
-    /// Returns the game v − ĝ, up to a constant, on the evaluated coalitions. If `is_unseen`, the predictions ĝ
-    /// are those for estimating errors, from g_{−k}. Otherwise, they are those for estimating values, from
+    /// Returns the game v − ĝ, up to a constant, on the evaluated coalitions. If `is_unseen`, the predictions
+    /// ĝ are those for estimating errors, from g_{−k}. Otherwise, they are those for estimating values, from
     /// weighted means of g_{−k} and g. The weight of g is the inclusion probability, as for
     /// [folds](crate::support::folds).
     fn remainders(&self, evaluated: &Evaluated, is_unseen: bool) -> KnownGame {
@@ -327,9 +327,9 @@ impl ProcessFit {
         true
     }
 
-    /// Returns the change in each player's value if a unit (a coalition, or two that were drawn together) is left
-    /// out, players × units, and the number of units. Changes are scaled such that the sums of their squares
-    /// are variances.
+    /// Returns the change in each player's value if a unit (a coalition, or two that were drawn together) is
+    /// left out, players × units, and the number of units. Changes are scaled such that the sums of their
+    /// squares are variances.
     fn shares(&self, evaluated: &Evaluated) -> (Vec<f64>, usize) {
         let rows = evaluated.coalitions.len();
         let factors: Vec<f64> =
@@ -357,8 +357,8 @@ struct KnownGame {
 }
 
 impl KnownGame {
-    /// Returns whether all evaluated values were known. They are if the plain method draws the same sample for
-    /// the same seed.
+    /// Returns whether all evaluated values were known. They are if the plain method draws the same sample
+    /// for the same seed.
     fn is_sufficient(&self) -> bool {
         !self.is_exceeded.load(Ordering::Relaxed)
     }

@@ -1,8 +1,9 @@
 //! Screens: boosted trees fitted to the evaluations. Their Walsh coefficients show which products of players
 //! are relevant.
 
-use super::fit::{Fit, Linear, SpectrumTarget};
+use super::fit::{Fit, Linear};
 use super::sampled::Sampled;
+use super::spectrum_target::SpectrumTarget;
 use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
 use crate::surrogate::product::{Product, merged, strongest};
