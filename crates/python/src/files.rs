@@ -11,8 +11,9 @@ use crate::errors::of_writing;
 /// Writes a file completely or not at all. Links are followed, and the mode and the owner of a replaced file
 /// are preserved.
 ///
-/// Returns None, except for a descriptor, a pipe or a device: for these, returns the mode in which Python
-/// opens the path. Writing to them may wait for a reader, and only Python's own functions can be interrupted.
+/// Returns None after writing. For a descriptor, a pipe or a device, writes nothing, and returns the mode in
+/// which the caller must open the path in Python: writing may wait for a reader, and only Python's own
+/// functions can be interrupted.
 #[pyfunction]
 pub(crate) fn write_file(
     py: Python<'_>,

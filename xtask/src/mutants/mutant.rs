@@ -37,7 +37,7 @@ pub(super) struct Mutant {
 pub(super) enum Catcher {
     /// A unit test of the laboratory.
     Unit(String),
-    /// An integration test of the laboratory, which compares with snapshots.
+    /// An integration test of the laboratory that compares its output with snapshots.
     Test(String),
     /// The check that compares the verdicts of an artefact with the recorded verdicts.
     Check(String),

@@ -174,7 +174,7 @@ mod tests {
                         "{what}, {count} about {offset}: {got} for {want}"
                     );
                 };
-                // Compare means near zero relative to the magnitude of the numbers.
+                // Means can be near zero, so their error is relative to the magnitude of the numbers.
                 let got = running.mean().next().unwrap();
                 assert!(
                     (got - mean).abs() < 1e-12 * offset.abs().max(1.0) * 0.5,

@@ -69,7 +69,8 @@ impl Coalitional {
         let (of_table, quotients) =
             (self.parts(partition, true), usize::from(self.needs_quotient(partition)));
         let room = from - table as usize;
-        // Find the largest total whose evaluations for members fit when unions are tabulated.
+        // Find the largest total whose evaluations for members do not exceed those that remain after
+        // tabulating the unions.
         let of_members = |total: usize| shares(total)[quotients..].iter().sum::<usize>();
         let last = if before(from) { first_of(least..from, |total| of_members(total) > room) - 1 } else { 0 };
         if total >= from {

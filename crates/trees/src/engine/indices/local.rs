@@ -15,8 +15,8 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// Creates the ranking for up to `order` of `players` players; `None` if there are more than `most`
-    /// coalitions.
+    /// Creates the ranking of the coalitions of up to `order` of `players` players. Returns `None` if the
+    /// number of these coalitions exceeds `most`.
     pub(crate) fn new(players: usize, order: usize, most: usize) -> Option<Self> {
         let order = order.min(players);
         let width = order + 1;

@@ -100,8 +100,8 @@ pub(crate) struct Errors {
     pub(crate) excess: f64,
 }
 
-/// Returns the errors of `contenders` on games with `players` players at the levels `alphas` from `budget`
-/// evaluations, indexed by contender, then by level, then by run.
+/// Returns the errors of `contenders` with `budget` evaluations, on games with `players` players, for each α
+/// in `alphas`. They are indexed by contender, then by α, then by run.
 pub(crate) fn errors(
     session: &Session,
     contenders: &[Contender],

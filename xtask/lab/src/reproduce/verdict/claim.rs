@@ -330,7 +330,7 @@ mod tests {
         let few = judge(Needed::All, &[FOR, FOR], 9);
         assert_eq!(few.verdict, Verdict::NotTested);
         assert_eq!(few.evidence, "too few runs: 9; 10 are needed");
-        // For 100 cases, the corrected level is 0.0005, which requires 11 equal signs.
+        // For 100 cases, the corrected level is 0.0005, which requires at least 11 runs with the same sign.
         assert_eq!(judge(Needed::All, &[FOR; 100], 10).evidence, "too few runs: 10; 11 are needed");
         let nan = judge(Needed::All, &[(f64::NAN, f64::NAN)], 50);
         assert_eq!(nan.verdict, Verdict::NotTested);
