@@ -303,7 +303,7 @@ mod tests {
         }
         let parents = [Some(3), Some(3), Some(4), Some(4), None];
         let hierarchy = apportion_games::Hierarchy::from_parents(3, &parents).unwrap();
-        assert_eq!(Method::sampled(&Value::owen_over(hierarchy), 30, 600).name(), "leverage");
+        assert_eq!(Method::sampled(&Value::owen_over(hierarchy), 30, 600).name(), "learned-spectrum");
         let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
         let hierarchy = apportion_games::Hierarchy::from_parents(4, &parents).unwrap();
         assert_eq!(
