@@ -343,7 +343,7 @@ fn predictions_stream_in_every_format() {
     assert_eq!(lines.lines().count(), 151);
 }
 
-/// Writes a model with so many features and outputs that a batch contains few rows, and returns its path.
+/// Writes a model with many features and outputs, so that a batch contains few rows. Returns its path.
 fn wide_model(folder: &Path, (features, outputs): (usize, usize)) -> String {
     let tree = |output: usize| {
         let feature = output % features;

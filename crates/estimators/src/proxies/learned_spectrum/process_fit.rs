@@ -168,8 +168,8 @@ struct ProcessFit {
 }
 
 impl ProcessFit {
-    /// Fits the process to the evaluated coalitions, ∅ and N, with the values `targets` of one output. Returns
-    /// `None` if the regression is not determined.
+    /// Fits the process to the evaluated coalitions, ∅ and N, with the values `targets` of one output.
+    /// Returns `None` if the regression is not determined.
     fn new(
         evaluated: &Evaluated,
         targets: &[f64],
