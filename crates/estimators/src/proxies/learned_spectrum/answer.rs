@@ -115,14 +115,14 @@ impl Answer {
                 let (choice, (best, name)) = (&choices[output], best);
                 let optimism = if name == ALONE { 1.0 } else { OPTIMISM };
                 let factor = factor_of_chance(sampled, &choice.unseen, best.total(output), target);
-                let taken = Weighted { fit: best, name, factor: factor.max(optimism), share: 1.0 };
+                let taken = Named { fit: best, name, factor: factor.max(optimism) };
                 let of_process = of_process.as_ref().and_then(|process| {
                     let unseen = choice.unseen_of_process.as_deref()?;
                     let total = process.total(output);
                     let share = share_of_process(choice, best, process, output);
                     let factor = factor_of_chance(sampled, unseen, total, target).max(OPTIMISM);
-                    let process = Weighted { fit: process, name: PROCESS, factor, share };
-                    (share > 0.0 && total.is_finite()).then_some(process)
+                    let process = Named { fit: process, name: PROCESS, factor };
+                    (share > 0.0 && total.is_finite()).then_some((process, share))
                 });
                 answer.add(sampled, (taken, of_process), plain.as_ref(), output, target);
             }
@@ -130,22 +130,23 @@ impl Answer {
         Ok(answer)
     }
 
-    /// Adds the result of one regression for one output, averaged with the process, if any. If single players
-    /// have a prior in the regression, the errors are at least those of the `plain` regression.
+    /// Adds the result of one regression for one output, averaged with the process, if any, according to the
+    /// share of the process. If single players have a prior in the regression, the errors are at least those
+    /// of the `plain` regression.
     fn add(
         &mut self,
         sampled: &Sampled,
-        (best, process): (Weighted<'_>, Option<Weighted<'_>>),
+        (best, process): (Named<'_>, Option<(Named<'_>, f64)>),
         plain: Option<&ValidatedFit>,
         output: usize,
         target: SpectrumTarget<'_>,
     ) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
         let mut of_best = best.result(sampled, output, target);
-        if let Some(process) = process {
-            of_best.average_with(&process.result(sampled, output, target), process.share);
+        if let Some((process, share)) = process {
+            of_best.average_with(&process.result(sampled, output, target), share);
         }
-        let WeightedResult { values, mut changes, mut degrees, chosen } = of_best;
+        let OutputResult { values, mut changes, mut degrees, chosen } = of_best;
         if !best.fit.fit.has_free_players() {
             match plain {
                 None => changes.fill(f64::INFINITY),
@@ -184,20 +185,17 @@ fn factor_of_chance(sampled: &Sampled, unseen: &[f64], left: f64, target: Spectr
     }
 }
 
-/// A regression whose values are averaged with those of another one.
+/// A regression, with the name of its prior.
 #[derive(Clone, Copy)]
-struct Weighted<'a> {
+struct Named<'a> {
     fit: &'a ValidatedFit,
-    /// The name of the prior.
     name: &'static str,
     /// The factor of squared residuals for estimating variances.
     factor: f64,
-    /// The share in the average.
-    share: f64,
 }
 
 /// The values of a regression for one output.
-struct WeightedResult {
+struct OutputResult {
     /// The values of all outputs.
     values: Vec<f64>,
     /// The change in each player's value if a pair is left out, players × pairs.
@@ -206,12 +204,12 @@ struct WeightedResult {
     chosen: String,
 }
 
-impl Weighted<'_> {
-    fn result(self, sampled: &Sampled, output: usize, target: SpectrumTarget<'_>) -> WeightedResult {
+impl Named<'_> {
+    fn result(self, sampled: &Sampled, output: usize, target: SpectrumTarget<'_>) -> OutputResult {
         let (fit, strength) = (&self.fit.fit, self.fit.strengths[output]);
         let estimate = fit.values(strength, target);
         let is_alone = fit.is_linear(strength) && !self.fit.has_mean;
-        WeightedResult {
+        OutputResult {
             changes: self.fit.changes(sampled, &estimate, output, self.factor),
             values: estimate.values,
             degrees: fit.degrees_of_freedom(strength).max(MIN_DEGREES),
@@ -220,7 +218,7 @@ impl Weighted<'_> {
     }
 }
 
-impl WeightedResult {
+impl OutputResult {
     /// Averages the result with that of another regression, which has the given share.
     fn average_with(&mut self, other: &Self, share: f64) {
         let average = |own: &mut [f64], other: &[f64]| {
