@@ -136,6 +136,26 @@ fn shared_values_add_up_to_those_of_the_group() {
 }
 
 #[test]
+fn efficient_values_sum_to_the_difference_of_the_ends() {
+    let size = SignGame {
+        players: 12,
+        outputs: vec![|x| (0..12).map(|i| 1.0 + x(i)).sum::<f64>().powi(3), |x| {
+            (0..12).map(|i| x(i) * (0.1 + 0.02 * i as f64)).sum::<f64>().exp()
+        }],
+    };
+    for value in [Value::owen(partition()), Value::TwoStepShapley(partition())] {
+        for (budget, seed) in [(40, 0), (80, 1), (120, 2), (160, 3)] {
+            let found = learned(&value).estimate(&size, budget, seed).unwrap();
+            for output in 0..2 {
+                let sum: f64 = found.values.iter().skip(output).step_by(2).sum();
+                let total = found.prediction[output] - found.base[output];
+                assert!((sum - total).abs() < 1e-12 * total.abs(), "{value:?}, {budget}: {sum} {total}");
+            }
+        }
+    }
+}
+
+#[test]
 fn results_are_the_same_for_any_number_of_threads_and_each_output_alone() {
     let two = SignGame {
         players: 12,
@@ -177,6 +197,22 @@ fn few_groups_and_few_players_are_supported() {
                 let found = method.estimate(&game, budget, 1).unwrap();
                 assert!(found.values.iter().all(|value| value.is_finite()));
             }
+        }
+    }
+}
+
+#[test]
+fn many_groups_are_supported() {
+    let game = SumOfUnanimity::random(210, 300, 3, 2);
+    let groups = (0..70).map(|group| (3 * group..3 * group + 3).collect()).collect();
+    let groups = Partition::new(210, groups).unwrap();
+    for value in
+        [Value::owen(groups.clone()), Value::banzhaf_owen(groups.clone()), Value::TwoStepShapley(groups)]
+    {
+        let method = learned(&value);
+        for budget in [method.minimum_budget(210), method.minimum_budget(210) + 500] {
+            let found = method.estimate(&game, budget, 1).unwrap();
+            assert!(found.evaluations <= budget && found.values.iter().all(|value| value.is_finite()));
         }
     }
 }

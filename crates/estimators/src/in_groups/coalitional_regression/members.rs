@@ -109,10 +109,11 @@ impl Members<'_> {
         if self.within == LeastSquaresForm::SumConstrained {
             return;
         }
-        // If the quotient game is tabulated, there are few groups, so the shift does not overflow.
+        // If the quotient game is tabulated, there are few groups, so the first shift does not overflow.
         let unions = if quotient_is_known && has_columns_of_others { 1u64 << r } else { 1 };
         for union in 0..unions {
-            rows.push_members((0..r).filter(|other| union >> other & 1 == 1).map(|other| s + other));
+            let contains = |other: usize| union.checked_shr(other as u32).is_some_and(|bits| bits & 1 == 1);
+            rows.push_members((0..r).filter(|&other| contains(other)).map(|other| s + other));
             rows.push_complement(rows.len() - 1);
         }
     }

@@ -281,8 +281,14 @@ impl ProcessFit {
             of_values.values.iter().zip(&self.estimates).map(|(other, own)| other - own).collect();
         let square = sum_of_squares(&changes);
         let share = if square > noise { 1.0 - noise / square } else { 0.0 };
-        let combined: Vec<f64> =
+        let mut combined: Vec<f64> =
             self.estimates.iter().zip(&changes).map(|(own, change)| own + share * change).collect();
+        if explanation.value.is_efficient() {
+            // Remove the error of the sum, which the noise of v(∅) and v(N) in the process causes.
+            let total = explanation.prediction[output] - explanation.base[output];
+            let rest = (total - combined.iter().sum::<f64>()) / n as f64;
+            combined.iter_mut().for_each(|value| *value += rest);
+        }
         let apart =
             square_sum(&mut places().zip(&combined).map(|(at, value)| value - explanation.values[at]));
         let of_plain = square_sum(&mut places().map(|at| errors[at]));
